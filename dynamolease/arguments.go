@@ -1,0 +1,79 @@
+package dynamolease
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// MinTTL is the shortest ttl that is accepted. Below about 3 seconds a few lost responses in a row cost a lease.
+	MinTTL = time.Second
+	maxTTL = 365 * 24 * time.Hour
+)
+
+// checkName accepts what can be part of a key: 1 to 255 bytes of valid UTF-8. (Other bytes would be replaced on their
+// way to the store, and two names become one.)
+func checkName(argument, value string) error {
+	switch {
+	case value == "":
+		return &ArgumentError{argument, "must not be empty"}
+	case len(value) > maxNameLength:
+		return &ArgumentError{argument, fmt.Sprintf("has %d bytes, at most %d are allowed", len(value), maxNameLength)}
+	case !utf8.ValidString(value):
+		return &ArgumentError{argument, "must be valid UTF-8"}
+	}
+	return nil
+}
+
+// checkNode is checkName without '#', which separates a node from its session in the table's keys.
+func checkNode(value string) error {
+	if err := checkName("node", value); err != nil {
+		return err
+	}
+	if slices.Contains([]byte(value), '#') {
+		return &ArgumentError{"node", "must not contain '#'"}
+	}
+	return nil
+}
+
+func checkPartition(argument string, partition int) error {
+	if partition < 0 || int64(partition) > maxPartition {
+		return &ArgumentError{argument, fmt.Sprintf("%d is out of range, 0 to %d are allowed", partition, int64(maxPartition))}
+	}
+	return nil
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < MinTTL || ttl > maxTTL {
+		return &ArgumentError{"ttl", fmt.Sprintf("%v is out of range, %v to %v are allowed", ttl, MinTTL, maxTTL)}
+	}
+	return nil
+}
+
+func checkGroups(groups []string) error {
+	if len(groups) > maxGroupsTotal {
+		return &ArgumentError{"groups", fmt.Sprintf("are %d, at most %d are allowed", len(groups), maxGroupsTotal)}
+	}
+	for _, group := range groups {
+		if err := checkName("groups", group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLease checks the arguments that name one lease.
+func checkLease(group string, partition int, owner string) error {
+	return firstError(checkName("group", group), checkPartition("partition", partition), checkName("owner", owner))
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package dynamolease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+const (
+	maxTransaction       = 100 // DynamoDB's own limit of actions
+	transactionsInFlight = 16
+	itemsInFlight        = 32
+)
+
+// A batch extends up to 100 leases with one transaction. A transaction does all or nothing, so one lease that was lost
+// cancels the others: the cancellation says what became of each, and the rest is sent again at once.
+type batch struct {
+	renewal *renewal
+	items   []*renewing
+	budget  *request.Budget
+	timeout time.Duration
+}
+
+func (b *batch) run(ctx context.Context) error {
+	for {
+		at, err := b.look(ctx)
+		if err != nil {
+			return b.fail(err)
+		}
+		open := b.open(at)
+		if len(open) == 0 {
+			return nil
+		}
+		again, err := b.try(ctx, open, at)
+		if err != nil {
+			return b.fail(err)
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+// look is the moment of the next attempt. The rows are read where this cannot be decided without: a node that was
+// suspended does not know the store's time, and a lease that has expired by now may have been extended by an attempt
+// that was not answered.
+func (b *batch) look(ctx context.Context) (moment, error) {
+	for {
+		at, ok := b.renewal.store.timing.moment()
+		doubtful := slices.DeleteFunc(slices.Clone(b.items), func(i *renewing) bool {
+			return !i.open() || ok && (i.seen.row.live(at) || len(i.seen.unanswered) == 0)
+		})
+		if err := b.renewal.read(ctx, doubtful); err != nil {
+			return at, err
+		}
+		if ok {
+			return at, nil
+		}
+	}
+}
+
+// open are the leases that are still to be extended; those that have expired by now are lost.
+func (b *batch) open(at moment) []*renewing {
+	var open []*renewing
+	for _, item := range b.items {
+		item.lost = item.lost || item.open() && !b.renewal.holds(item.seen.row, at)
+		if item.open() {
+			open = append(open, item)
+		}
+	}
+	return open
+}
+
+// try sends one transaction, and reports whether there must be another.
+func (b *batch) try(ctx context.Context, open []*renewing, at moment) (again bool, err error) {
+	input, err := b.input(open, at)
+	if err != nil {
+		return false, err
+	}
+	answer, outcome, err := b.renewal.store.sender.Do(ctx, b.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := b.renewal.store.client.TransactWriteItems(ctx, input, opt)
+		return err
+	})
+	switch outcome {
+	case request.Done:
+		for _, item := range open {
+			item.applied, item.answer = &item.attempts[len(item.attempts)-1], answer
+		}
+		return false, nil
+	case request.Refused:
+		return true, b.cancelled(ctx, open, answer, at, err)
+	case request.Unknown:
+		for _, item := range open {
+			item.unknown = true
+			item.seen.add(item.attempts[len(item.attempts)-1].row.rev)
+		}
+		return true, b.budget.Again(ctx, err)
+	case request.NotDone:
+		return true, b.budget.Again(ctx, err)
+	default:
+		return false, err
+	}
+}
+
+// input is always a new one: the SDK writes its idempotency token back into the input, and DynamoDB answers a repeated
+// token with success without writing anything.
+func (b *batch) input(open []*renewing, at moment) (*dynamodb.TransactWriteItemsInput, error) {
+	actions := make([]types.TransactWriteItem, len(open))
+	for i, item := range open {
+		next, err := item.seen.row.acquired(b.renewal.owner, b.renewal.ttl, at, b.renewal.store.retention)
+		if err != nil {
+			return nil, err
+		}
+		next.rev = uuid.NewString()
+		item.attempts = append(item.attempts, attempt[leaseRow]{next, write, at})
+		e := newExpression(next.attributes(), item.seen.accepted())
+		actions[i].Update = &types.Update{
+			TableName: &b.renewal.store.table, Key: item.key.attributes(),
+			UpdateExpression: &e.update, ConditionExpression: &e.condition,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}
+	}
+	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}, nil
+}
+
+// cancelled goes through the reasons of a cancelled transaction, each lease by its own. It waits where the store was
+// busy, and fails on a reason that trying again does not mend.
+func (b *batch) cancelled(ctx context.Context, open []*renewing, answer request.Answer, at moment, err error) error {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != len(open) {
+		return err
+	}
+	busy, progress := false, false
+	for i, reason := range cancelled.CancellationReasons {
+		switch code := aws.ToString(reason.Code); code {
+		case "None", "":
+		case "ConditionalCheckFailed":
+			progress = true
+			if err := b.refused(open[i], reason.Item, answer, at); err != nil {
+				return err
+			}
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			busy = true
+		default:
+			return fmt.Errorf("%s: %s: %s: %w", open[i].key.sk, code, aws.ToString(reason.Message), err)
+		}
+	}
+	if busy || !progress {
+		return b.budget.Again(ctx, err)
+	}
+	return nil
+}
+
+func (b *batch) refused(item *renewing, current item, answer request.Answer, at moment) error {
+	var row leaseRow
+	if len(current) > 0 {
+		var err error
+		if row, err = decodeLease(current); err != nil {
+			return err
+		}
+	}
+	item.answer = answer
+	b.renewal.see(item, row, at)
+	return nil
+}
+
+// fail ends the batch; what may still be applied is in the items, and goes into the store's memory from there.
+func (b *batch) fail(err error) error {
+	if slices.ContainsFunc(b.items, func(i *renewing) bool { return i.open() && i.unknown }) {
+		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+	}
+	return err
+}
+
+// parallel calls f for 0 to n-1, at most limit at a time, and waits for all. It returns their errors joined.
+func parallel(n, limit int, f func(i int) error) error {
+	if n == 1 {
+		return f(0)
+	}
+	errs := make([]error, n)
+	slots := make(chan struct{}, limit)
+	var running sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			errs[i] = f(i)
+			<-slots
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,5 @@
+package dynamotest_test
+
+const dieEnv = "DYNAMOTEST_DIE"
+
+func startAndDie() {}

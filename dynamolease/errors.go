@@ -1,0 +1,50 @@
+package dynamolease
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrUnknownOutcome is returned when a write was sent and nothing tells whether it was applied: every answer was lost,
+// or the context ended before one came. It never means "lost" or "not acquired". Calling again is safe and finds out.
+var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
+
+// An ArgumentError is returned when an argument or option cannot be used. No request was made.
+type ArgumentError struct {
+	Argument string // the parameter or the field of [Options]
+	Problem  string // what is wrong with it, and what is allowed
+}
+
+func (e *ArgumentError) Error() string { return e.Argument + " " + e.Problem }
+
+// A RowError is returned when a row of the table is not one that this library writes: an attribute is missing, of
+// another type, or out of range. Such a row is never taken for a free lease; look at it, and delete it if nothing
+// needs it.
+type RowError struct {
+	PK, SK    string // the key of the row
+	Attribute string
+	Problem   string
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("malformed row %s / %s: attribute %q %s", e.PK, e.SK, e.Attribute, e.Problem)
+}
+
+// A SetupError is returned when the table or the permissions are not as the store needs them. It wraps the SDK's error
+// where there is one.
+type SetupError struct {
+	Table   string
+	Problem string // what is missing or wrong
+	Remedy  string // what to do about it
+	Err     error  // the SDK's error, or nil
+}
+
+func (e *SetupError) Error() string {
+	text := fmt.Sprintf("table %q: %s; %s", e.Table, e.Problem, e.Remedy)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *SetupError) Unwrap() error { return e.Err }

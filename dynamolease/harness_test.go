@@ -1,0 +1,277 @@
+package dynamolease_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+const ttl = 10 * time.Second
+
+// server is the one database of all tests of the package; it starts with the first that needs it.
+var server = sync.OnceValues(func() (*dynamotest.Server, error) { return dynamotest.Start(context.Background()) })
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if s, err := server(); err == nil {
+		if err := s.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "close the server:", err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func startServer(t testing.TB) *dynamotest.Server {
+	t.Helper()
+	s, err := server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A world is a table, and the names that one test uses in it.
+type world struct {
+	testing.TB
+	server  *dynamotest.Server
+	table   string
+	group   string
+	service string
+	virtual bool
+}
+
+// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server. The Date of its
+// responses is the bubble's time.
+func inVirtualTime(t *testing.T, test func(w *world)) {
+	t.Helper()
+	w := newWorld(t)
+	synctest.Test(t, func(t *testing.T) {
+		bubble := *w
+		bubble.TB, bubble.virtual = t, true
+		test(&bubble)
+	})
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	s := startServer(t)
+	id := uuid.NewString()[:8]
+	return &world{TB: t, server: s, table: s.Table(t), group: "orders-" + id, service: "shop-" + id}
+}
+
+// A node is one process of the world: its own path to the server, its own clocks, its own store.
+type node struct {
+	*dynamolease.Store
+	w    *world
+	path *dynamotest.Transport
+	raw  *dynamodb.Client // past the store, for looking and meddling
+	clock
+}
+
+// A clock is the elapsed-time clock of a node, which a test can make wrong.
+type clock struct {
+	mu     *sync.Mutex
+	origin time.Time
+	wall   *time.Duration // what the wall clock has gained on the others
+	paused *time.Duration // how much time passed that the monotonic clock did not see
+}
+
+func newClock() clock {
+	return clock{new(sync.Mutex), time.Now(), new(time.Duration), new(time.Duration)}
+}
+
+// elapsed is what the system's clocks would say: the monotonic one as it is, and the one that saw the most.
+func (c clock) elapsed() (atLeast, atMost time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mono := time.Since(c.origin) - *c.paused
+	return mono, mono + *c.wall
+}
+
+// step makes the wall clock jump. A jump back is not seen: time does not run backwards.
+func (c clock) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.wall += max(0, d)
+}
+
+// suspend lets d pass while the monotonic clock stands still and the wall clock (or boot time) goes on.
+func (c clock) suspend(d time.Duration) {
+	time.Sleep(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.paused += d
+	*c.wall += d
+}
+
+// freeze lets d pass unseen by any clock of the node.
+func (c clock) freeze(d time.Duration) {
+	time.Sleep(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.paused += d
+}
+
+func (w *world) node(optFns ...func(*dynamolease.Options)) *node {
+	w.Helper()
+	path := w.server.Transport
+	if w.virtual {
+		path = w.server.VirtualTransport
+	}
+	n := &node{w: w, path: path(), clock: newClock()}
+	w.Cleanup(n.path.Close)
+	options := []func(*dynamolease.Options){func(o *dynamolease.Options) {
+		if w.virtual {
+			o.Elapsed = n.elapsed
+		}
+	}}
+	n.raw = n.path.Client()
+	store, err := dynamolease.New(n.raw, w.table, append(options, optFns...)...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	n.Store = store
+	w.Cleanup(store.Close)
+	return n
+}
+
+// acquire acquires a partition of the world's group and fails the test if it cannot.
+func (n *node) acquire(partition int, owner string) dynamolease.Lease {
+	n.w.Helper()
+	lease, acquired, err := n.Acquire(n.w.Context(), n.w.group, partition, owner, ttl)
+	if err != nil || !acquired {
+		n.w.Fatalf("acquire %d for %s: %+v, %v, %v", partition, owner, lease, acquired, err)
+	}
+	return lease
+}
+
+// refused expects that another owner holds the partition, and returns its lease.
+func (n *node) refused(partition int, owner string) dynamolease.Lease {
+	n.w.Helper()
+	lease, acquired, err := n.Acquire(n.w.Context(), n.w.group, partition, owner, ttl)
+	if err != nil || acquired {
+		n.w.Fatalf("acquire %d for %s: want refused, got %+v, %v, %v", partition, owner, lease, acquired, err)
+	}
+	return lease
+}
+
+func (n *node) renew(owner string, partitions ...int) []dynamolease.Lease {
+	n.w.Helper()
+	leases, err := n.Renew(n.w.Context(), n.w.group, partitions, owner, ttl)
+	if err != nil {
+		n.w.Fatalf("renew %v for %s: %v", partitions, owner, err)
+	}
+	return leases
+}
+
+func (n *node) release(partition int, owner string) bool {
+	n.w.Helper()
+	released, err := n.Release(n.w.Context(), n.w.group, partition, owner)
+	if err != nil {
+		n.w.Fatalf("release %d for %s: %v", partition, owner, err)
+	}
+	return released
+}
+
+func (n *node) owners() []dynamolease.Lease {
+	n.w.Helper()
+	leases, err := n.Owners(n.w.Context(), n.w.group)
+	if err != nil {
+		n.w.Fatalf("owners: %v", err)
+	}
+	return leases
+}
+
+func (n *node) heartbeat(name, address string, groups ...string) dynamolease.Member {
+	n.w.Helper()
+	member, err := n.Heartbeat(n.w.Context(), n.w.service, name, address, ttl, groups...)
+	if err != nil {
+		n.w.Fatalf("heartbeat of %s: %v", name, err)
+	}
+	return member
+}
+
+func (n *node) members() []dynamolease.Member {
+	n.w.Helper()
+	members, err := n.Members(n.w.Context(), n.w.service)
+	if err != nil {
+		n.w.Fatalf("members: %v", err)
+	}
+	return members
+}
+
+func (n *node) leave(name string) {
+	n.w.Helper()
+	if err := n.Leave(n.w.Context(), n.w.service, name); err != nil {
+		n.w.Fatalf("leave of %s: %v", name, err)
+	}
+}
+
+// row reads the row of a partition past the store.
+func (n *node) row(partition int) map[string]types.AttributeValue {
+	n.w.Helper()
+	out, err := n.w.direct().GetItem(context.Background(), &dynamodb.GetItemInput{
+		TableName: &n.w.table, Key: n.w.leaseKey(partition), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		n.w.Fatal(err)
+	}
+	return out.Item
+}
+
+// direct is a client past all stores and faults.
+func (w *world) direct() *dynamodb.Client {
+	path := w.server.Transport
+	if w.virtual {
+		path = w.server.VirtualTransport
+	}
+	transport := path()
+	w.Cleanup(transport.Close)
+	return transport.Client()
+}
+
+func (w *world) leaseKey(partition int) map[string]types.AttributeValue {
+	return key("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+}
+
+func key(pk, sk string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"pk": text(pk), "sk": text(sk)}
+}
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+
+// expire waits until every lease of ttl that is there now has surely expired, in virtual time.
+func (w *world) expire() { time.Sleep(ttl + graceOfExpiry) }
+
+// graceOfExpiry is by how much the store's bounds may delay the end of an expired lease: slack, the whole second of
+// the Date header, and margins, on the writer's side and on the judge's.
+const graceOfExpiry = 5 * time.Second
+
+// partitionsOf lists the partitions of leases.
+func partitionsOf(leases []dynamolease.Lease) string {
+	var list []string
+	for _, lease := range leases {
+		list = append(list, fmt.Sprint(lease.Partition))
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,16 @@
+package dynamolease
+
+import "time"
+
+// A Member is a node that takes part in a service, as its latest heartbeat says.
+type Member struct {
+	Service string
+	Node    string
+	Address string
+
+	// Groups are the lease groups that the node takes part in, sorted, each once.
+	Groups []string
+
+	// ExpiresAt is the time on the store's clock at which the node stops being a member without another heartbeat.
+	ExpiresAt time.Time
+}

@@ -1,0 +1,149 @@
+package dynamolease
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/storeclock"
+)
+
+// Options say how a [Store] works. The zero value of each field stands for its default.
+type Options struct {
+	// Clock is where the time comes from by which leases expire. Defaults to the store's own clock; see [Clock].
+	Clock Clock
+
+	// Renewal is how Renew writes. Defaults to [Transactions].
+	Renewal Renewal
+
+	// RequestTimeout bounds each single request; a call makes several when one stays unanswered. Requests of an
+	// operation with a ttl are bounded by a sixth of it besides. Defaults to 2 seconds; at least 10 ms.
+	RequestTimeout time.Duration
+
+	// Retention is how long a row stays in the table after its expiry or release before DynamoDB's TTL may throw it
+	// away. Defaults to 24 hours; at least 1 hour, since epochs never go back only while a row outlives its last use.
+	Retention time.Duration
+
+	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
+	Logger *slog.Logger
+
+	// IgnoreWallClock leaves the wall clock out when this node measures how much time has passed. With it (the
+	// default) a pause that only the wall clock shows ends this node's leases, and so does a wall clock that steps
+	// forward: that costs the node its leases once, never exclusion.
+	IgnoreWallClock bool
+
+	// Elapsed replaces the clocks by which this node measures how much time has passed, for tests in virtual time. It
+	// must be safe for concurrent use and never go back: atLeast is a lower bound of the time since some fixed moment,
+	// atMost an upper one. Defaults to the system's clocks: the monotonic one for atLeast, the largest of monotonic,
+	// boot time (Linux) and wall clock for atMost.
+	Elapsed func() (atLeast, atMost time.Duration)
+}
+
+// A Clock says where the time comes from by which leases expire. The zero value is the store's own clock, read from
+// the Date header of its responses, with the defaults below. All nodes that share a table must use the same kind.
+type Clock struct {
+	// Slack is by how much the Date header may be late, beyond its whole seconds, for a front end that caches it.
+	// It adds as much to the time until an expired lease can be taken. Defaults to 1 second.
+	Slack time.Duration
+
+	// Margin widens the bounds on either side, for the many machines that the store consists of. Defaults to 100 ms.
+	Margin time.Duration
+
+	// DriftPPM is how fast this node's clock may run away from the store's, in millionths. Defaults to 200.
+	DriftPPM int
+
+	// MaxSkew bounds how wrong this node's wall clock may be. It counts where the store sends no usable Date, and with
+	// [NodeClock]. Defaults to 1 minute.
+	MaxSkew time.Duration
+
+	node bool
+}
+
+// NodeClock takes the time from each node's own wall clock, which must never be wrong by more than maxSkew. An expired
+// lease can be taken twice that later. Choose it only where something between the nodes and the store forges dates.
+func NodeClock(maxSkew time.Duration) Clock { return Clock{MaxSkew: maxSkew, node: true} }
+
+// A Renewal is how Renew writes.
+type Renewal int
+
+const (
+	// Transactions renews up to 100 leases with one TransactWriteItems: the fewest requests, 2 write units a lease.
+	Transactions Renewal = iota
+	// EachItem renews each lease with an UpdateItem of its own, many at a time: 1 write unit a lease. It is the only
+	// way on a multi-Region strongly consistent table, which has no transactions.
+	EachItem
+)
+
+const (
+	defaultRequestTimeout = 2 * time.Second
+	defaultRetention      = 24 * time.Hour
+	defaultMaxSkew        = time.Minute
+	defaultSlack          = time.Second
+	defaultMargin         = 100 * time.Millisecond
+	defaultDriftPPM       = 200
+)
+
+func (o *Options) setDefaults() {
+	setDefault(&o.RequestTimeout, defaultRequestTimeout)
+	setDefault(&o.Retention, defaultRetention)
+	setDefault(&o.Clock.Slack, defaultSlack)
+	setDefault(&o.Clock.Margin, defaultMargin)
+	setDefault(&o.Clock.DriftPPM, defaultDriftPPM)
+	if !o.Clock.node {
+		setDefault(&o.Clock.MaxSkew, defaultMaxSkew)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}
+
+func setDefault[T time.Duration | int](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// validate names the first field that cannot be used.
+func (o *Options) validate() error {
+	switch {
+	case o.RequestTimeout < 10*time.Millisecond:
+		return &ArgumentError{"Options.RequestTimeout", "must be at least 10ms"}
+	case o.Retention < time.Hour || o.Retention > maxTTL:
+		return &ArgumentError{"Options.Retention", "must be between 1h and a year"}
+	case o.Renewal != Transactions && o.Renewal != EachItem:
+		return &ArgumentError{"Options.Renewal", "must be Transactions or EachItem"}
+	case o.Clock.Slack < 0 || o.Clock.Slack > time.Hour:
+		return &ArgumentError{"Options.Clock.Slack", "must be between 0 and 1h"}
+	case o.Clock.Margin < 0 || o.Clock.Margin > time.Hour:
+		return &ArgumentError{"Options.Clock.Margin", "must be between 0 and 1h"}
+	case o.Clock.DriftPPM < 0 || o.Clock.DriftPPM > 100_000:
+		return &ArgumentError{"Options.Clock.DriftPPM", "must be between 0 and 100000"}
+	case o.Clock.MaxSkew <= 0 || o.Clock.MaxSkew > 24*time.Hour:
+		return &ArgumentError{"Options.Clock.MaxSkew", "must be more than 0 and at most 24h"}
+	}
+	return nil
+}
+
+// nodeClock is the clock by which this node measures how much time has passed.
+func (o *Options) nodeClock() elapsed.Clock {
+	if o.Elapsed == nil {
+		return elapsed.System(o.IgnoreWallClock)
+	}
+	custom := o.Elapsed
+	return func() elapsed.Reading {
+		atLeast, atMost := custom()
+		return elapsed.Reading{Min: atLeast, Max: max(atLeast, atMost)}
+	}
+}
+
+func (o *Options) storeClock(node elapsed.Clock) *storeclock.Clock {
+	return storeclock.New(storeclock.Config{
+		Elapsed:  node,
+		Slack:    o.Clock.Slack,
+		Margin:   o.Clock.Margin,
+		DriftPPM: o.Clock.DriftPPM,
+		MaxSkew:  o.Clock.MaxSkew,
+		Node:     o.Clock.node,
+		Logger:   o.Logger,
+	})
+}

@@ -1,0 +1,283 @@
+package dynamolease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// A change is a compare-and-set of one row, described by what to do with the row as it is seen.
+type change[R record[R]] struct {
+	key    key
+	rows   *memory[R]
+	decode func(item) (R, error)
+
+	// propose decides what to write on top of the row that was seen. It is called again with the row as it became when
+	// somebody else wrote first, and with a new moment for each attempt, so it must decide from these alone.
+	propose func(seen sighting[R], at moment) (proposal[R], error)
+
+	// start tells whether a row that the store remembers will do to begin with; otherwise it is read. A decision not to
+	// write must come from a read, since nothing checks it afterwards.
+	start func(sighting[R], moment) bool
+
+	ttl time.Duration // bounds each request, and the whole; zero for operations without one
+}
+
+// A proposal is what to do with a row.
+type proposal[R record[R]] struct {
+	action action
+	next   R
+}
+
+type action int
+
+const (
+	leave  action = iota // nothing to write: the row that was seen is the answer
+	write                // make the row next
+	remove               // delete the row
+)
+
+// An attempt is one write of a change.
+type attempt[R record[R]] struct {
+	row    R // with the attempt's own rev
+	action action
+	at     moment
+}
+
+// A settled change is one whose outcome is known.
+type settled[R record[R]] struct {
+	seen    sighting[R] // the row as it is now
+	applied *attempt[R] // the attempt that was applied; nil when propose had nothing to write
+	answer  request.Answer
+}
+
+// settle carries a change through: it reads the row unless the store remembers it, and writes until an attempt was
+// applied or there is nothing to write. Each attempt has a rev of its own, and accepts the row as it was seen or as an
+// earlier attempt would have left it, so that no attempt can take effect twice, nor after a later one.
+//
+// The error is [ErrUnknownOutcome] when an attempt was never answered and the row was not seen since.
+func settle[R record[R]](ctx context.Context, s *Store, c change[R]) (settled[R], error) {
+	run := &settlement[R]{store: s, change: c, budget: s.budget(c.ttl), timeout: s.timeout(c.ttl)}
+	for {
+		if err := run.look(ctx); err != nil {
+			return run.fail(err)
+		}
+		p, err := c.propose(run.seen, run.at)
+		if err != nil {
+			return run.fail(err)
+		}
+		if p.action == leave && !run.unknown {
+			return settled[R]{seen: run.seen}, nil
+		}
+		done, err := run.try(ctx, p)
+		if err != nil {
+			return run.fail(err)
+		}
+		if done != nil {
+			return *done, nil
+		}
+	}
+}
+
+// A settlement is the state of one settle.
+type settlement[R record[R]] struct {
+	store   *Store
+	change  change[R]
+	budget  *request.Budget
+	timeout time.Duration
+
+	at       moment
+	seen     sighting[R]
+	known    bool // seen is set
+	attempts []attempt[R]
+	unknown  bool // an attempt was not answered, and the row was not seen since
+	refusals int
+}
+
+// look sets the moment of the next attempt and makes sure that the row is known.
+func (r *settlement[R]) look(ctx context.Context) error {
+	var ok bool
+	r.at, ok = r.store.timing.moment()
+	if !r.known {
+		r.seen, r.known = r.change.rows.recall(r.change.key)
+		r.known = r.known && ok && r.change.start(r.seen, r.at)
+	}
+	for !r.known || !ok {
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+		r.known = true
+		r.at, ok = r.store.timing.moment()
+	}
+	return nil
+}
+
+func (r *settlement[R]) read(ctx context.Context) error {
+	row, err := r.store.get(ctx, r.change.key, r.budget, r.timeout)
+	if err != nil {
+		return err
+	}
+	return r.see(row)
+}
+
+// see takes in the row as it was read, or as a refusal brought it along. An empty item is a row that is not there.
+func (r *settlement[R]) see(row item) error {
+	var seen R
+	if len(row) > 0 {
+		var err error
+		if seen, err = r.change.decode(row); err != nil {
+			return err
+		}
+	}
+	r.seen.see(seen)
+	return nil
+}
+
+// try makes one attempt, or finds out what became of the earlier ones when there is nothing more to write. It returns
+// nil, nil when the change is still to be settled.
+func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], error) {
+	if p.action == leave {
+		if err := r.read(ctx); err != nil {
+			return nil, err
+		}
+		return r.own(request.Answer{}), nil
+	}
+	a := attempt[R]{p.next.revised(uuid.NewString()), p.action, r.at}
+	r.attempts = append(r.attempts, a)
+	answer, outcome, err := r.store.write(ctx, r.change.key, p.action, a.row.attributes(), r.seen.accepted(), r.timeout)
+	switch outcome {
+	case request.Done:
+		return r.apply(&a, answer), nil
+	case request.Refused:
+		return r.refused(ctx, err, answer)
+	case request.Unknown:
+		r.unknown = true
+		if a.action == write {
+			r.seen.add(a.row.revision())
+		}
+		return nil, r.budget.Again(ctx, err)
+	case request.NotDone:
+		return nil, r.budget.Again(ctx, err)
+	default:
+		return nil, err
+	}
+}
+
+// refused looks at the row that a refusal brought along: left by an earlier attempt of ours, which then was applied and
+// whose answer was lost, or written by somebody else.
+func (r *settlement[R]) refused(ctx context.Context, err error, answer request.Answer) (*settled[R], error) {
+	if seeErr := r.see(refusedItem(err)); seeErr != nil {
+		return nil, seeErr
+	}
+	if done := r.own(answer); done != nil {
+		return done, nil
+	}
+	if r.refusals++; r.refusals > 2 {
+		return nil, r.budget.Again(ctx, err) // many writers at once: spread them
+	}
+	return nil, nil
+}
+
+// own tells whether the row, just seen, is as an attempt of ours left it.
+func (r *settlement[R]) own(answer request.Answer) *settled[R] {
+	r.unknown = false
+	for i := range r.attempts {
+		a := &r.attempts[i]
+		if a.action == write && a.row.revision() == r.seen.row.revision() {
+			return r.apply(a, answer)
+		}
+	}
+	return nil
+}
+
+func (r *settlement[R]) apply(a *attempt[R], answer request.Answer) *settled[R] {
+	seen := sighting[R]{row: a.row}
+	if a.action == remove {
+		seen = sighting[R]{}
+	}
+	return &settled[R]{seen, a, answer}
+}
+
+// fail ends the change with an error, and leaves what may still be applied in the store's memory, where the next write
+// of this row takes it into account.
+func (r *settlement[R]) fail(err error) (settled[R], error) {
+	if len(r.seen.unanswered) > 0 {
+		r.change.rows.keep(r.change.key, r.seen, r.at)
+	}
+	if r.unknown {
+		err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+	}
+	return settled[R]{seen: r.seen}, err
+}
+
+// get reads a row, strongly consistent, until there is an answer. A row that is not there is an empty item.
+func (s *Store) get(ctx context.Context, k key, budget *request.Budget, timeout time.Duration) (item, error) {
+	var out *dynamodb.GetItemOutput
+	err := s.repeat(ctx, budget, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+		out, err = s.client.GetItem(ctx, &dynamodb.GetItemInput{
+			TableName: &s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true),
+		}, opt)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
+}
+
+// repeat sends a read until it is answered.
+func (s *Store) repeat(ctx context.Context, budget *request.Budget, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) error {
+	for {
+		_, outcome, err := s.sender.Do(ctx, timeout, send)
+		if outcome == request.Done {
+			return nil
+		}
+		if outcome == request.Failed {
+			return err
+		}
+		if err := budget.Again(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// write makes one attempt at a conditional write of one row.
+func (s *Store) write(ctx context.Context, k key, what action, attributes []attribute, accepted []string, timeout time.Duration) (request.Answer, request.Outcome, error) {
+	if what == remove {
+		e := newExpression(nil, accepted)
+		return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+				TableName: &s.table, Key: k.attributes(), ConditionExpression: &e.condition,
+				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			}, opt)
+			return err
+		})
+	}
+	e := newExpression(attributes, accepted)
+	return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: k.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, opt)
+		return err
+	})
+}
+
+// refusedItem is the row that a failed condition brought along, free of charge.
+func refusedItem(err error) item {
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return refused.Item
+	}
+	return nil
+}

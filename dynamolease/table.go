@@ -1,0 +1,167 @@
+package dynamolease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// How often a table that is being created is asked for its state.
+const (
+	firstTablePoll = 50 * time.Millisecond
+	maxTablePoll   = 5 * time.Second
+)
+
+// CreateTable creates the store's table and waits until it can be used: string keys "pk" and "sk", on-demand capacity,
+// no index, and DynamoDB's TTL on the attribute "ttl". A table that is there already is checked, as [Store.CheckTable]
+// does, and left as it is, except that a TTL that is off is turned on; several nodes may call it at the same time.
+//
+// It usually takes seconds; give ctx a deadline of minutes. In production, provision the table with your other
+// infrastructure instead, and call CheckTable.
+func (s *Store) CreateTable(ctx context.Context) error {
+	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:   &s.table,
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String(attrPK), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(attrSK), KeyType: types.KeyTypeRange},
+		},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
+		},
+	})
+	var exists *types.ResourceInUseException
+	if err != nil && !errors.As(err, &exists) {
+		return s.explain(err, "create table")
+	}
+	if err := s.awaitTable(ctx); err != nil {
+		return s.explain(err, "create table")
+	}
+	return s.explain(s.enableTTL(ctx), "create table")
+}
+
+// awaitTable waits until the table is active.
+func (s *Store) awaitTable(ctx context.Context) error {
+	for delay := firstTablePoll; ; delay = min(2*delay, maxTablePoll) {
+		table, err := s.describe(ctx)
+		var missing *types.ResourceNotFoundException // for a moment, as descriptions are eventually consistent
+		switch {
+		case err != nil && !errors.As(err, &missing):
+			return err
+		case err == nil && table.TableStatus == types.TableStatusActive:
+			return nil
+		case err == nil && table.TableStatus != types.TableStatusCreating && table.TableStatus != types.TableStatusUpdating:
+			return s.unfit(fmt.Sprintf("it is %s", table.TableStatus), "create it again, or use another name")
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the table to become active: %w", context.Cause(ctx))
+		case <-time.After(delay):
+		}
+	}
+}
+
+func (s *Store) describe(ctx context.Context) (*types.TableDescription, error) {
+	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.table})
+	if err != nil {
+		return nil, err
+	}
+	return out.Table, nil
+}
+
+// enableTTL turns the TTL on, unless it is; a TTL on another attribute is an error.
+func (s *Store) enableTTL(ctx context.Context) error {
+	on, err := s.checkTTL(ctx)
+	if err != nil || on {
+		return err
+	}
+	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               &s.table,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(attrTTL), Enabled: aws.Bool(true)},
+	})
+	if err != nil {
+		if on, checkErr := s.checkTTL(ctx); checkErr == nil && on {
+			return nil // another node was faster
+		}
+	}
+	return err
+}
+
+// CheckTable checks that the table is as the store needs it: active, with the string keys "pk" (hash) and "sk" (range),
+// and no TTL on an attribute other than "ttl". The error is a [SetupError] that says what to change.
+//
+// A multi-Region strongly consistent table has no transactions and needs [EachItem]. What works but deserves a look is
+// logged as a warning: a TTL that is off (rows then stay until something reaps them), and replicas in other Regions
+// that are eventually consistent.
+func (s *Store) CheckTable(ctx context.Context) error {
+	table, err := s.describe(ctx)
+	if err != nil {
+		return s.explain(err, "check table")
+	}
+	if err := s.checkDescription(ctx, table); err != nil {
+		return s.explain(err, "check table")
+	}
+	on, err := s.checkTTL(ctx)
+	if err != nil {
+		return s.explain(err, "check table")
+	}
+	if !on {
+		s.logger.WarnContext(ctx, "dynamolease: the table's TTL is off, dead rows stay", "table", s.table, "attribute", attrTTL)
+	}
+	return nil
+}
+
+func (s *Store) checkDescription(ctx context.Context, table *types.TableDescription) error {
+	switch {
+	case table.TableStatus != types.TableStatusActive && table.TableStatus != types.TableStatusUpdating:
+		return s.unfit(fmt.Sprintf("it is %s", table.TableStatus), "wait until it is ACTIVE")
+	case !hasKey(table, attrPK, types.KeyTypeHash) || !hasKey(table, attrSK, types.KeyTypeRange) || len(table.KeySchema) != 2:
+		return s.unfit("its keys do not fit",
+			`create it anew with the string keys "pk" (partition key) and "sk" (sort key)`)
+	case len(table.Replicas) > 0 && table.MultiRegionConsistency == types.MultiRegionConsistencyStrong && s.renewal == Transactions:
+		return s.unfit("it is multi-Region strongly consistent and has no transactions", "set Options.Renewal to EachItem")
+	case len(table.Replicas) > 0 && table.MultiRegionConsistency != types.MultiRegionConsistencyStrong:
+		s.logger.WarnContext(ctx, "dynamolease: the table has eventually consistent replicas: all nodes must use one Region, or two can hold a lease",
+			"table", s.table)
+	}
+	return nil
+}
+
+func hasKey(table *types.TableDescription, name string, kind types.KeyType) bool {
+	for _, element := range table.KeySchema {
+		if aws.ToString(element.AttributeName) == name && element.KeyType == kind {
+			for _, definition := range table.AttributeDefinitions {
+				if aws.ToString(definition.AttributeName) == name {
+					return definition.AttributeType == types.ScalarAttributeTypeS
+				}
+			}
+		}
+	}
+	return false
+}
+
+// checkTTL tells whether the table's TTL is on. One on another attribute is an error: it could delete live rows.
+func (s *Store) checkTTL(ctx context.Context) (on bool, err error) {
+	out, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.table})
+	if err != nil {
+		return false, err
+	}
+	ttl := out.TimeToLiveDescription
+	if ttl == nil || ttl.TimeToLiveStatus != types.TimeToLiveStatusEnabled && ttl.TimeToLiveStatus != types.TimeToLiveStatusEnabling {
+		return false, nil
+	}
+	if name := aws.ToString(ttl.AttributeName); name != attrTTL {
+		return true, s.unfit(fmt.Sprintf("its TTL is on the attribute %q", name), `turn it off, or put it on "ttl"`)
+	}
+	return true, nil
+}
+
+func (s *Store) unfit(problem, remedy string) error {
+	return &SetupError{Table: s.table, Problem: problem, Remedy: remedy}
+}

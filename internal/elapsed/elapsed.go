@@ -1,0 +1,111 @@
+// Package elapsed tells how much time has passed on this node, as a lower and
+// an upper bound.
+//
+// A lease is safe only if two different mistakes are never made, and no single
+// clock of a node avoids both:
+//
+//   - A holder must not think that less time has passed than did, or it works
+//     on after its lease expired. Go's monotonic clock stops while a machine is
+//     suspended, and when a hypervisor pauses the machine even CLOCK_BOOTTIME
+//     may stop; the wall clock, set right afterwards, is then the only one that
+//     shows the gap. A holder therefore counts with [Reading.Max], which follows
+//     whichever clock of the node saw the most time pass.
+//   - Who judges another's lease must not think that more time has passed than
+//     did, or a wall clock that is set forward by an hour makes every lease of
+//     the others look expired. A judge counts with [Reading.Min], which is the
+//     monotonic clock and nothing else.
+//
+// What this cannot do: a pause that no clock of the node shows (the machine was
+// stopped and its wall clock not set yet) is not in Max either. Writes that are
+// fenced by an epoch are the remedy for that. Nor is the rate of the clocks
+// corrected here; users of a Reading allow for drift themselves.
+package elapsed
+
+import (
+	"sync"
+	"time"
+)
+
+// stepTolerance is how far the wall clock may fall behind the monotonic clock
+// before it counts as having been set back. It lies above the granularity and
+// the scheduling noise of a reading. A pause that is seen by the wall clock
+// only, and follows upon a smaller step back, is underestimated by that step.
+const stepTolerance = 10 * time.Millisecond
+
+// Reading is the time that has passed since the origin of the [Clock] that it
+// was read from. Only readings of the same Clock can be compared.
+type Reading struct {
+	Min time.Duration // at least this much; does not run fast
+	Max time.Duration // at most this much; does not run slow
+}
+
+// Clock reads how much time has passed. Neither bound ever decreases, and Max
+// advances by no less than Min does. A Clock is safe for concurrent use.
+type Clock func() Reading
+
+// System returns the clock of this node, with the present moment as its origin.
+//
+// With ignoreWall the wall clock has no part in Max. That is for nodes whose
+// wall clock is set back and forth for other reasons; on them a pause by the
+// hypervisor may go unnoticed.
+func System(ignoreWall bool) Clock {
+	return newTracker(systemSources(ignoreWall)).read
+}
+
+// tracker derives a Reading from the sources. It accumulates in jumped what the
+// other clocks have gained on the monotonic one.
+type tracker struct {
+	src sources
+
+	mu     sync.Mutex
+	jumped time.Duration
+	boot   reference
+	wall   reference
+}
+
+func newTracker(src sources) *tracker {
+	now := src.read()
+	t := &tracker{src: src}
+	t.boot.offset = now.boot - now.mono
+	t.wall.offset = now.wall - now.mono
+	return t
+}
+
+// read takes its snapshot inside the mutex: snapshots that were evaluated in
+// another order than they were taken in would look like clocks that step.
+func (t *tracker) read() Reading {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.src.read()
+
+	// A suspend shows on both clocks at once and counts once; so does what one
+	// of them alone shows.
+	t.jumped += max(
+		t.boot.gain(now.boot-now.mono),
+		t.wall.gain(now.wall-now.mono),
+	)
+	return Reading{Min: now.mono, Max: now.mono + t.jumped}
+}
+
+// reference is the greatest offset that a clock has had to the monotonic clock
+// since it was last set back. A running maximum is the right estimate, as the
+// noise of a reading only makes the offset too small (see sources.read): every
+// gain is real, however small, and noise does not add up.
+type reference struct {
+	offset time.Duration
+}
+
+// gain returns by how much offset exceeds the reference, and follows it.
+func (r *reference) gain(offset time.Duration) time.Duration {
+	gained := offset - r.offset
+	switch {
+	case gained > 0:
+		r.offset = offset
+		return gained
+	case gained < -stepTolerance:
+		// The clock was set back. What it gains from here on counts in full,
+		// rather than only what it gains beyond its earlier peak.
+		r.offset = offset
+	}
+	return 0
+}

@@ -1,0 +1,85 @@
+package request
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/storeclock"
+)
+
+// An Answer is what one attempt learned besides its result.
+type Answer struct {
+	Sent, Received elapsed.Reading // the node's clock, just before the request went out and after the headers came in
+	Date           time.Time       // the store's clock, in whole seconds; zero when the response had no usable Date
+	sent           bool
+}
+
+// A Sender makes attempts. Safe for concurrent use.
+type Sender struct {
+	clock   *storeclock.Clock
+	elapsed elapsed.Clock
+	wired   atomic.Bool // the client takes our middleware, so an attempt that it did not see was never sent
+	options func(*dynamodb.Options)
+}
+
+// NewSender returns a sender whose responses feed clock.
+func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
+	s := &Sender{clock: clock, elapsed: node}
+	api := s.addMiddleware
+	s.options = func(o *dynamodb.Options) {
+		o.Retryer = aws.NopRetryer{}
+		// The slice is the client's own: appending in place would race with other calls.
+		o.APIOptions = append(o.APIOptions[:len(o.APIOptions):len(o.APIOptions)], api)
+	}
+	return s
+}
+
+// Do makes one attempt, which ends after timeout at the latest. send gives the context and the options to the client.
+func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) (Answer, Outcome, error) {
+	answer := new(Answer)
+	if err := Ended(ctx); err != nil {
+		return *answer, NotDone, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v: %w", timeout, context.DeadlineExceeded))
+	defer cancel()
+	err := send(context.WithValue(limited, answerKey{}, answer), s.options)
+	outcome := Classify(err, answer.sent || !s.wired.Load())
+	if err != nil && limited.Err() != nil && ctx.Err() == nil && outcome == Unknown {
+		err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
+	}
+	return *answer, outcome, err
+}
+
+type answerKey struct{}
+
+// addMiddleware puts observe innermost in the Deserialize step, where it runs for each attempt and sees the headers of
+// refusals and errors too: further out those have become Go errors.
+func (s *Sender) addMiddleware(stack *middleware.Stack) error {
+	s.wired.Store(true)
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe), middleware.After)
+}
+
+func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+	answer, _ := ctx.Value(answerKey{}).(*Answer)
+	if answer == nil {
+		answer = new(Answer)
+	}
+	answer.sent = true
+	answer.Sent = s.elapsed()
+	out, metadata, err := next.HandleDeserialize(ctx, in)
+	answer.Received = s.elapsed()
+	// Without a response the transport hands out one with status zero.
+	if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.StatusCode != 0 {
+		answer.Date, _ = storeclock.ParseDate(response.Header)
+		s.clock.Observe(answer.Sent, answer.Received, response.Header)
+	}
+	return out, metadata, err
+}

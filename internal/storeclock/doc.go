@@ -1,0 +1,75 @@
+// Package storeclock reads the time of the store, as an interval, from the
+// Date header of its responses.
+//
+// A lease expires at a time that one node writes and others judge. None of their
+// wall clocks is believed. The authority is the store's clock, of which every
+// response, an error included, tells the second. A node's own clocks only
+// measure how much time passed since a response, never what time it is.
+//
+// # What one response says
+//
+// A response dated D, to a request sent at s and received at r, shows that the
+// store's clock was in [D, D+1s) at some moment in [s, r]. At a later reading
+// now of the elapsed-time clock, see package elapsed, the store's time is
+//
+//	at least D + (now.Min - r.Min), less drift, and
+//	below    D + 1s + (now.Max - s.Max), plus drift, plus slack.
+//
+// Slack is there because a front end may cache the header: the date may then
+// be too early, never too late. Responses that meet the store's second at
+// different phases have an intersection much narrower than a second. The result
+// is the interval [Earliest, Latest]. Who writes an expiry counts from Latest,
+// so that the lease lasts no less than it should; who judges one compares it
+// with Earliest, so that a lease is live unless it has surely expired.
+//
+// If now.Min and now.Max disagree on the age of a response, the node was
+// suspended since or its wall clock stepped. The response is then forgotten:
+// carried on by Max, it would make this node write an expiry that is off by
+// the whole step. When nothing is left, [Clock.Now] says so until the next
+// response.
+//
+// # What a false response can do
+//
+// One machine with a wrong clock, or one proxy with stale answers, must not
+// move the bounds. Each response is an interval, widened by the margin on
+// either side, as the store is many machines which do not agree to the
+// millisecond. It is not widened by the slack: a clock that is wrong by a second
+// would then overlap the others, and shift a bound without standing out. The
+// regions that most intervals agree on win (Marzullo's algorithm); with a tie,
+// everything between the candidates does. Then the region is let out until it
+// holds the store's time even if some intervals are false.
+//
+// Of n samples, with a true one being off by no more than the margin, and cached
+// by no more than a slack of at most 1s:
+//
+//   - If they do not all agree, the bounds hold with up to n/5 of them false,
+//     rounded up, in any way, and whether or not the false ones agree with each
+//     other. One that is false by more than 2s, plus its round trip, slack and
+//     two margins, never agrees with a true one.
+//   - If all agree, the bounds hold with up to n/10 false ones, rounded up. What
+//     this needs comes out of the margin first. So, if both happen, the bounds
+//     hold to within what the true machines are apart.
+//   - If all agree and between n/10 and n/5 of them are false, a bound can be off
+//     by no more than the phase that the true responses leave open next to it:
+//     about 1s/n if they are spread evenly, and never more than a second, the
+//     margin and a round trip. Each false one must, by chance, fit all the
+//     others. Allowing for these too would add 0.4s to the width at any n, with
+//     no false response in sight: if every date of 20 spread evenly over the
+//     second agrees, and any 4 may be false, then nothing smaller can be said.
+//   - A sole response is believed; of two, the bounds hold with either of them
+//     false.
+//
+// More false responses than that, but in the minority and far off, still lose
+// the vote. A bound that is off does not yet break exclusion: for that, the
+// judge's Earliest must lie beyond the writer's Latest, and between the two are
+// the slack and both margins.
+//
+// # Limits
+//
+// A Date is not a documented promise of the store's; where it is absent the
+// clock falls back to the node's wall clock and a configured bound, and
+// [Bounds] say so. A pause of the node that none of its clocks shows makes
+// Latest too early by as much; [Bounds.LatestAt] is for finding that out from
+// the date of the very answer that a write gets. Bounds of successive calls
+// overlap, but need not advance in step.
+package storeclock

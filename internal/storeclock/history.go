@@ -1,0 +1,129 @@
+package storeclock
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+)
+
+const (
+	// window is how long samples are kept while newer ones come in.
+	window = 3 * time.Minute
+
+	// windowMin is how many samples are kept whatever their age. Few recent
+	// samples say less, and can be outvoted more easily, than old ones whose
+	// intervals have grown a little.
+	windowMin = 20
+
+	// maxSamples bounds the samples kept, and with them the cost of a vote.
+	maxSamples = 64
+
+	// clockTolerance is by how much the local clocks may disagree on the age of
+	// a sample, beyond their drift.
+	clockTolerance = 50 * time.Millisecond
+)
+
+// sample is one response: at some moment between sent and received, the
+// store's clock was in [date, date+1s), or up to the slack beyond it.
+type sample struct {
+	date           instant
+	sent, received elapsed.Reading
+}
+
+// ordered reports whether the readings are those of a possible exchange.
+func (s sample) ordered() bool {
+	return s.sent.Min <= s.received.Min && s.sent.Max <= s.received.Max
+}
+
+// lowAt returns the least that the store's time can be at now.
+func (s sample) lowAt(now elapsed.Reading, p drift) instant {
+	return s.date.add(p.atLeast(now.Min - s.received.Min))
+}
+
+// highAt returns the most that the store's time can be at now, if the date was
+// not a cached one.
+func (s sample) highAt(now elapsed.Reading, p drift) instant {
+	return s.date.add(time.Second + p.atMost(now.Max-s.sent.Max))
+}
+
+// agreed reports whether the local clocks agree on the age of the sample. If
+// they do not, this node was suspended since, or a clock of it stepped, and
+// there is no telling which of them is right. What they disagree on since
+// received they disagree on since sent too, as Max never advances by less than
+// Min.
+func (s sample) agreed(now elapsed.Reading, p drift) bool {
+	low, high := now.Min-s.sent.Min, now.Max-s.sent.Max
+	return high-low <= clockTolerance+2*p.over(low)
+}
+
+// history holds samples in the order in which they were received.
+type history struct {
+	samples []sample
+	lows    []instant // scratch space for vote
+	highs   []instant
+}
+
+func (h *history) empty() bool { return len(h.samples) == 0 }
+
+// add inserts s, and drops a sample if there are too many.
+func (h *history) add(s sample) {
+	i := len(h.samples)
+	for i > 0 && h.samples[i-1].received.Min > s.received.Min {
+		i-- // responses may be observed slightly out of order
+	}
+	h.samples = slices.Insert(h.samples, i, s)
+	h.dropOld()
+	if len(h.samples) > maxSamples {
+		h.dropCrowded()
+	}
+}
+
+// dropOld drops what has left the window.
+func (h *history) dropOld() {
+	newest := h.samples[len(h.samples)-1].received.Min
+	old := 0
+	for old < len(h.samples)-windowMin && newest-h.samples[old].received.Min > window {
+		old++
+	}
+	h.samples = slices.Delete(h.samples, 0, old)
+}
+
+// dropCrowded drops the sample whose neighbours are closest to each other. When
+// responses come in fast, those that are kept thus still spread over the whole
+// window: they meet the store's seconds at different phases, which is what makes
+// the bounds narrow, and a short burst of lies remains a minority. The dates
+// have no say in it, or false ones, being extreme, would be preferred.
+func (h *history) dropCrowded() {
+	crowded, least := 1, time.Duration(1<<63-1)
+	for i := 1; i < len(h.samples)-1; i++ {
+		gap := h.samples[i+1].received.Min - h.samples[i-1].received.Min
+		if gap < least {
+			crowded, least = i, gap
+		}
+	}
+	h.samples = slices.Delete(h.samples, crowded, crowded+1)
+}
+
+// forget drops the samples that are not agreed on, and reports whether there
+// were any.
+func (h *history) forget(now elapsed.Reading, p drift) bool {
+	// The oldest has the most to disagree on: the usual case costs one look.
+	if h.empty() || h.samples[0].agreed(now, p) {
+		return false
+	}
+	h.samples = slices.DeleteFunc(h.samples, func(s sample) bool { return !s.agreed(now, p) })
+	return true
+}
+
+// vote has the samples vote on the store's time at now.
+func (h *history) vote(now elapsed.Reading, p drift, margin time.Duration) vote {
+	h.lows, h.highs = h.lows[:0], h.highs[:0]
+	for _, s := range h.samples {
+		h.lows = append(h.lows, s.lowAt(now, p).add(-margin))
+		h.highs = append(h.highs, s.highAt(now, p).add(margin))
+	}
+	slices.Sort(h.lows)
+	slices.Sort(h.highs)
+	return vote{interval: elect(h.lows, h.highs, margin), at: now}
+}

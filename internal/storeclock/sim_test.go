@@ -1,0 +1,170 @@
+package storeclock
+
+import (
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+)
+
+const (
+	testSlack  = DefaultSlack
+	testMargin = DefaultMargin
+)
+
+// epoch is where the store's time starts in tests, on a whole second.
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world is the store's true time, and the nodes that live in it.
+type world struct {
+	now   time.Time
+	nodes []*node
+}
+
+func newWorld(phase time.Duration) *world {
+	return &world{now: epoch.Add(phase)}
+}
+
+// node is one machine: its clocks and its idea of the store's.
+type node struct {
+	w       *world
+	reading elapsed.Reading
+	rate    float64 // local seconds per second of the store
+	asleep  bool    // the monotonic clock stands still
+	wall    time.Duration
+	clock   *Clock
+}
+
+// join adds a node whose clocks gain ppm on the store's.
+func (w *world) join(ppm float64, log *slog.Logger) *node {
+	// Drift is defined as what the store gains per local second.
+	n := &node{w: w, rate: 1 / (1 - ppm/1e6)}
+	n.reading = elapsed.Reading{Min: time.Hour, Max: time.Hour}
+	n.clock = New(Config{
+		Elapsed:  func() elapsed.Reading { return n.reading },
+		Slack:    testSlack,
+		Margin:   testMargin,
+		DriftPPM: DefaultDriftPPM,
+		MaxSkew:  DefaultMaxSkew,
+		Logger:   log,
+		Wall:     func() time.Time { return w.now.Add(n.wall) },
+	})
+	w.nodes = append(w.nodes, n)
+	return n
+}
+
+// pass lets d of the store's time pass. Local readings are rounded in the
+// direction that each bound promises.
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	for _, n := range w.nodes {
+		local := float64(d) * n.rate
+		n.reading.Max += time.Duration(math.Ceil(local))
+		if !n.asleep {
+			n.reading.Min += time.Duration(math.Floor(local))
+		}
+	}
+}
+
+// suspend lets d pass with the node's monotonic clock standing still.
+func (n *node) suspend(d time.Duration) {
+	n.asleep = true
+	n.w.pass(d)
+	n.asleep = false
+}
+
+// stepWall sets the node's wall clock forward, which Max cannot tell from a
+// pause.
+func (n *node) stepWall(d time.Duration) {
+	n.wall += d
+	n.reading.Max += d
+}
+
+// reply is how the store answers one request.
+type reply struct {
+	there, back time.Duration // latencies
+	stale       time.Duration // age of the cached header
+	off         time.Duration // error of the server's clock, or lie
+}
+
+// ask makes a request and lets the clock observe the answer.
+func (n *node) ask(r reply) {
+	sent := n.reading
+	n.w.pass(r.there)
+	date := n.w.now.Add(r.off - r.stale)
+	n.w.pass(r.back)
+	n.clock.Observe(sent, n.reading, dated(date))
+}
+
+func dated(t time.Time) http.Header {
+	return http.Header{"Date": {t.UTC().Format(http.TimeFormat)}}
+}
+
+// fatal is what the helpers need of *testing.T and *rapid.T.
+type fatal interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// mustNow returns the bounds, which must be known.
+func (n *node) mustNow(t fatal) Bounds {
+	t.Helper()
+	b, ok := n.clock.Now()
+	if !ok {
+		t.Fatalf("the store's time is not known")
+	}
+	return b
+}
+
+// contains checks that the bounds hold, to within off.
+func (n *node) contains(t fatal, off time.Duration) {
+	t.Helper()
+	b := n.mustNow(t)
+	early, late := b.Earliest.Sub(n.w.now), n.w.now.Sub(b.Latest)
+	if early > off || late > off {
+		t.Fatalf("bounds do not hold the store's time: Earliest is %v after it, Latest %v before (allowed: %v)", early, late, off)
+	}
+}
+
+// drawLatency draws from microseconds to two seconds, mostly short.
+func drawLatency(t *rapid.T, label string) time.Duration {
+	exp := rapid.Float64Range(0, 1).Draw(t, label)
+	return time.Duration(float64(50*time.Microsecond) * math.Pow(40_000, exp))
+}
+
+func drawDuration(t *rapid.T, low, high time.Duration, label string) time.Duration {
+	return time.Duration(rapid.Int64Range(int64(low), int64(high)).Draw(t, label))
+}
+
+func drawPPM(t *rapid.T, label string) float64 {
+	return rapid.Float64Range(-DefaultDriftPPM, DefaultDriftPPM).Draw(t, label)
+}
+
+// drawTrue draws an answer of an honest machine: off by up to the margin, cached
+// for up to the slack.
+func drawTrue(t *rapid.T, fleet time.Duration) reply {
+	r := reply{
+		there: drawLatency(t, "there"),
+		back:  drawLatency(t, "back"),
+		off:   drawDuration(t, -fleet, fleet, "off"),
+	}
+	if rapid.Bool().Draw(t, "cached") {
+		r.stale = drawDuration(t, 0, testSlack, "stale")
+	}
+	return r
+}
+
+// drawLie draws an answer that is wrong by anything from nothing to an hour.
+func drawLie(t *rapid.T) reply {
+	r := drawTrue(t, 0)
+	size := time.Duration(float64(time.Millisecond) * math.Pow(3.6e6, rapid.Float64Range(0, 1).Draw(t, "size")))
+	if rapid.Bool().Draw(t, "behind") {
+		size = -size
+	}
+	r.off = size
+	return r
+}
