@@ -1,24 +1,289 @@
 package dynamolease_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
 func TestAcquire(t *testing.T) {
-	t.Run("LS1", func(t *testing.T) {
-		inVirtualTime(t, func(w *world) {
-			a := w.node()
-			lease := a.acquire(7, "a")
-			if lease.Group != w.group || lease.Partition != 7 || lease.Owner != "a" || lease.Epoch <= 0 {
-				w.Errorf("lease %+v", lease)
-			}
-			if least := time.Now().Add(ttl); lease.ExpiresAt.Before(least) {
-				w.Errorf("expires at %v, want %v at least", lease.ExpiresAt, least)
-			}
-			if lease.Remaining() != ttl {
-				w.Errorf("remaining %v, want %v", lease.Remaining(), ttl)
+	for name, test := range map[string]func(w *world){
+		"LS1/free partition":             acquiresFree,
+		"LS2/held by another":            refusesHeld,
+		"LS3/held by the caller":         extendsOwn,
+		"LS3/with a shorter ttl":         keepsTheLaterExpiry,
+		"LS4/expired":                    takesExpired,
+		"LS5/released":                   takesReleased,
+		"LS6/own, after expiry":          takesOwnExpired,
+		"LS6/own, after release":         takesOwnReleased,
+		"LS8/same number in two groups":  keepsGroupsApart,
+		"LS10/row deleted":               epochSurvivesDeletion,
+		"LS11/by a process just started": takesExpiredAtOnce,
+		"LS22/at exactly the expiry":     expiresExactly,
+	} {
+		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
+	}
+}
+
+func acquiresFree(w *world) {
+	lease := w.node().acquire(7, "a")
+	if lease.Group != w.group || lease.Partition != 7 || lease.Owner != "a" || lease.Epoch <= 0 {
+		w.Errorf("lease %+v", lease)
+	}
+	if least := time.Now().Add(ttl); lease.ExpiresAt.Before(least) {
+		w.Errorf("expires at %v, want %v at least", lease.ExpiresAt, least)
+	}
+	if lease.Remaining() != ttl {
+		w.Errorf("remaining %v, want %v", lease.Remaining(), ttl)
+	}
+}
+
+func refusesHeld(w *world) {
+	a, b := w.node(), w.node()
+	held := a.acquire(7, "a")
+	before := a.row(7)
+	got := b.refused(7, "b")
+	if got.Owner != "a" || got.Epoch != held.Epoch || !got.ExpiresAt.Equal(held.ExpiresAt) {
+		w.Errorf("got %+v, want the holder's %+v", got, held)
+	}
+	if got.Remaining() != 0 {
+		w.Errorf("another's lease has %v left for the caller", got.Remaining())
+	}
+	if after := a.row(7); !reflect.DeepEqual(before, after) {
+		w.Errorf("row changed from %v to %v", before, after)
+	}
+	if b.path.Count("GetItem") != 1 || b.path.Count("") != 1 {
+		w.Errorf("requests %v, want one GetItem", b.path.Requests())
+	}
+}
+
+func extendsOwn(w *world) {
+	a := w.node()
+	first := a.acquire(7, "a")
+	time.Sleep(ttl / 2)
+	second := a.acquire(7, "a")
+	if second.Epoch != first.Epoch {
+		w.Errorf("epoch %d, want %d as before", second.Epoch, first.Epoch)
+	}
+	if second.Remaining() != ttl || second.ExpiresAt.Before(time.Now().Add(ttl)) {
+		w.Errorf("remaining %v, expires at %v: want %v from now", second.Remaining(), second.ExpiresAt, ttl)
+	}
+	if first.Remaining() != ttl/2 {
+		w.Errorf("the former lease has %v left, want %v: it does not follow", first.Remaining(), ttl/2)
+	}
+}
+
+func keepsTheLaterExpiry(w *world) {
+	a := w.node()
+	long := a.acquire(7, "a")
+	short, acquired, err := a.Acquire(w.Context(), w.group, 7, "a", ttl/5)
+	if err != nil || !acquired {
+		w.Fatal(short, acquired, err)
+	}
+	if !short.ExpiresAt.Equal(long.ExpiresAt) {
+		w.Errorf("the expiry moved from %v to %v", long.ExpiresAt, short.ExpiresAt)
+	}
+	if short.Remaining() != ttl/5 {
+		w.Errorf("remaining %v, want %v of the caller's own ttl", short.Remaining(), ttl/5)
+	}
+}
+
+func takesExpired(w *world) {
+	a, b := w.node(), w.node()
+	first := a.acquire(7, "a")
+	b.refused(7, "b")
+	w.expire()
+	if second := b.acquire(7, "b"); second.Epoch <= first.Epoch || second.Owner != "b" {
+		w.Errorf("got %+v after %+v", second, first)
+	}
+	if first.Remaining() != 0 {
+		w.Errorf("the former holder still counts on %v", first.Remaining())
+	}
+}
+
+func takesReleased(w *world) {
+	a, b := w.node(), w.node()
+	first := a.acquire(7, "a")
+	a.release(7, "a")
+	if second := b.acquire(7, "b"); second.Epoch <= first.Epoch {
+		w.Errorf("epoch %d after %d", second.Epoch, first.Epoch)
+	}
+}
+
+func takesOwnExpired(w *world) {
+	a := w.node()
+	first := a.acquire(7, "a")
+	w.expire()
+	if second := a.acquire(7, "a"); second.Epoch <= first.Epoch {
+		w.Errorf("epoch %d after %d", second.Epoch, first.Epoch)
+	}
+}
+
+func takesOwnReleased(w *world) {
+	a := w.node()
+	first := a.acquire(7, "a")
+	a.release(7, "a")
+	if second := a.acquire(7, "a"); second.Epoch <= first.Epoch {
+		w.Errorf("epoch %d after %d", second.Epoch, first.Epoch)
+	}
+}
+
+func keepsGroupsApart(w *world) {
+	a := w.node()
+	a.acquire(7, "a")
+	lease, acquired, err := a.Acquire(w.Context(), w.group+"-other", 7, "b", ttl)
+	if err != nil || !acquired || lease.Group != w.group+"-other" {
+		w.Fatal(lease, acquired, err)
+	}
+	if got := a.refused(7, "b"); got.Owner != "a" {
+		w.Errorf("holder of the first group is %q", got.Owner)
+	}
+}
+
+// The row of a partition goes, together with its epoch, at the worst moment each time: some seconds after its last use.
+func epochSurvivesDeletion(w *world) {
+	a := w.node()
+	var last int64
+	for i := range 50 {
+		lease := a.acquire(7, fmt.Sprint("owner", i))
+		if lease.Epoch <= last {
+			w.Fatalf("epoch %d after %d", lease.Epoch, last)
+		}
+		for range 3 { // the epoch runs ahead of the clock as little as these do
+			a.release(7, lease.Owner)
+			lease = a.acquire(7, lease.Owner)
+		}
+		last = lease.Epoch
+		if i%2 == 0 {
+			a.release(7, lease.Owner)
+			time.Sleep(3 * time.Second)
+		} else {
+			w.expire()
+		}
+		w.delete("L#"+w.group, "P#0000000007")
+	}
+}
+
+func takesExpiredAtOnce(w *world) {
+	w.node().acquire(7, "a")
+	w.expire()
+	fresh := w.node()
+	fresh.acquire(7, "fresh")
+	if fresh.path.Count("GetItem") != 1 || fresh.path.Count("UpdateItem") != 1 || fresh.path.Count("") != 2 {
+		w.Errorf("requests %v, want one read and one write", fresh.path.Requests())
+	}
+}
+
+// With a node's clock as the time, and no skew to speak of, the moment of expiry can be met exactly.
+func expiresExactly(w *world) {
+	exact := func(o *dynamolease.Options) {
+		o.Clock = dynamolease.NodeClock(time.Nanosecond)
+		o.Clock.DriftPPM = 1
+	}
+	a, b := w.node(exact), w.node(exact)
+	lease := a.acquire(7, "a")
+	time.Sleep(time.Until(lease.ExpiresAt) - 2*time.Millisecond)
+	b.refused(7, "b")
+	if n := len(b.owners()); n != 1 {
+		w.Errorf("%d owners before the expiry, want 1", n)
+	}
+	// A nanosecond of skew keeps the bounds apart: step just past it.
+	time.Sleep(time.Until(lease.ExpiresAt) + time.Nanosecond)
+	if n := len(b.owners()); n != 0 {
+		w.Errorf("%d owners at the expiry, want none", n)
+	}
+	if renewed := a.renew("a", 7); len(renewed) != 0 {
+		w.Errorf("renewed %v at the expiry", renewed)
+	}
+	b.acquire(7, "b")
+}
+
+// LS7: N concurrent acquirers have one winner, and the losers see it.
+func TestAcquireLS7(t *testing.T) {
+	prepare := map[string]func(n *node){
+		"free":     func(n *node) {},
+		"released": func(n *node) { n.acquire(7, "before"); n.release(7, "before") },
+		"expired":  func(n *node) { n.plant(7, "before", 1000, "1000") },
+	}
+	for name, prepare := range prepare {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for round := range 20 {
+				w.group = fmt.Sprintf("%s-%d", w.group, round)
+				prepare(w.node())
+				w.race(32)
 			}
 		})
+	}
+}
+
+// race has n nodes acquire one partition at once.
+func (w *world) race(n int) {
+	type result struct {
+		lease    dynamolease.Lease
+		acquired bool
+		err      error
+	}
+	results := make([]result, n)
+	nodes := make([]*node, n)
+	for i := range nodes {
+		nodes[i] = w.node()
+	}
+	var running sync.WaitGroup
+	for i, node := range nodes {
+		running.Go(func() {
+			r := &results[i]
+			r.lease, r.acquired, r.err = node.Acquire(context.Background(), w.group, 7, fmt.Sprint("node", i), 30*time.Second)
+		})
+	}
+	running.Wait()
+	winners := make(map[string]int64)
+	for i, r := range results {
+		if r.err != nil {
+			w.Fatal(r.err)
+		}
+		if r.acquired {
+			winners[fmt.Sprint("node", i)] = r.lease.Epoch
+		}
+	}
+	if len(winners) != 1 {
+		w.Fatalf("winners %v, want one", winners)
+	}
+	for i, r := range results {
+		if winners[r.lease.Owner] != r.lease.Epoch {
+			w.Errorf("node %d saw %q with epoch %d, the winner is %v", i, r.lease.Owner, r.lease.Epoch, winners)
+		}
+	}
+}
+
+// plant writes the row of a lease past the store.
+func (n *node) plant(partition int, owner string, epoch int, exp string) {
+	n.w.Helper()
+	item := n.w.leaseKey(partition)
+	maps.Copy(item, map[string]attributeValue{
+		"owner": text(owner), "epoch": number(fmt.Sprint(epoch)), "exp": number(exp), "rev": text("planted"),
 	})
+	n.w.put(item)
+}
+
+func (w *world) put(item map[string]attributeValue) {
+	w.Helper()
+	if _, err := w.direct().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &w.table, Item: item}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) delete(pk, sk string) {
+	w.Helper()
+	if _, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: key(pk, sk)}); err != nil {
+		w.Fatal(err)
+	}
 }

@@ -129,8 +129,7 @@ func (r *renewal) run(ctx context.Context) error {
 // extend extends one lease with an UpdateItem of its own.
 func (r *renewal) extend(ctx context.Context, item *renewing) error {
 	done, err := settle(ctx, r.store, change[leaseRow]{
-		key: item.key, rows: r.store.leases, decode: decodeLease, ttl: r.ttl,
-		start: func(seen sighting[leaseRow], at moment) bool { return r.holds(seen.row, at) },
+		key: item.key, rows: r.store.leases, decode: decodeLease, ttl: r.ttl, seen: &item.seen,
 		propose: func(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 			if !r.holds(seen.row, at) {
 				return proposal[leaseRow]{leave, seen.row}, nil

@@ -28,6 +28,9 @@ type change[R record[R]] struct {
 	// write must come from a read, since nothing checks it afterwards.
 	start func(sighting[R], moment) bool
 
+	// seen is the row where the caller has just read it; nil to have it recalled or read.
+	seen *sighting[R]
+
 	ttl time.Duration // bounds each request, and the whole; zero for operations without one
 }
 
@@ -106,6 +109,9 @@ type settlement[R record[R]] struct {
 func (r *settlement[R]) look(ctx context.Context) error {
 	var ok bool
 	r.at, ok = r.store.timing.moment()
+	if !r.known && r.change.seen != nil {
+		r.seen, r.known = *r.change.seen, true
+	}
 	if !r.known {
 		r.seen, r.known = r.change.rows.recall(r.change.key)
 		r.known = r.known && ok && r.change.start(r.seen, r.at)

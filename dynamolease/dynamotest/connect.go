@@ -100,7 +100,7 @@ func awaitAnswer(ctx context.Context, endpoint string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no answer: %w", err)
+			return fmt.Errorf("no answer: %w; last try: %w", context.Cause(ctx), err)
 		case <-ticker.C:
 		}
 	}

@@ -85,6 +85,7 @@ func writeProject(dir string, p pin) error {
 func runNPM(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
 	cmd.Dir = dir
+	cmd.WaitDelay = time.Second // when ctx ends, for helpers of npm that keep its output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("run npm ci: %w: %s", err, bytes.TrimSpace(out))
 	}

@@ -1,5 +1,7 @@
 package dynamotest
 
+import "slices"
+
 // Request is a request that a client made. The body is shared: do not change it.
 type Request struct {
 	Op   string // the operation, such as "UpdateItem"
@@ -11,7 +13,7 @@ type Request struct {
 func (t *Transport) Requests() []Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Request(nil), t.requests...)
+	return slices.Clone(t.requests)
 }
 
 // Count returns how many of the Requests are of the operation op, such as "UpdateItem"; "" is any.

@@ -67,7 +67,9 @@ func (t *Transport) send(req *http.Request) (*http.Response, error) {
 		}
 		out.Body = body
 	}
-	if t.virtual && t.server.onAWS() {
+	if t.server.onAWS() {
+		// The SDK signed with the time that it takes AWS to have, which a bubble or a false Date
+		// makes wrong, and the request may have been on its way for long.
 		if err := t.server.sign(out); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ type Options struct {
 // Server is a running DynamoDB-compatible server. Its methods may be called concurrently.
 type Server struct {
 	cfg   aws.Config
-	creds aws.Credentials // what requests are signed with again in virtual time; AWS only
+	creds aws.Credentials // what Transports sign requests with again; AWS only
 	pool  *http.Transport
 	child *child // nil if the server was already running
 

@@ -38,6 +38,7 @@ func (s *Server) Table(tb TB) string {
 	name, err := s.table()
 	if err != nil {
 		tb.Fatalf("make a table for %s: %v", tb.Name(), err)
+		return "" // for a TB that returns from Fatalf
 	}
 	if !s.onAWS() {
 		tb.Cleanup(func() {

@@ -45,6 +45,9 @@ func (r *rule) matches(op string) bool { return r.op == "" || r.op == op }
 
 // Transport returns a new Transport in real time, which keeps connections open. All of a Server's
 // Transports share these connections. Close it when done.
+//
+// On AWS, requests are signed again with the credentials that Start found, so that a false Date, which
+// the SDK signs with, does not have them refused.
 func (s *Server) Transport() *Transport {
 	return &Transport{server: s, base: s.pool, closing: make(chan struct{})}
 }
@@ -53,11 +56,9 @@ func (s *Server) Transport() *Transport {
 func (t *Transport) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	cfg := t.server.cfg
 	cfg.HTTPClient = httpClient(t)
-	if t.virtual {
-		// Requests to AWS are signed again anyway, and the cache around the usual
-		// credentials must not be shared between a bubble and the world outside.
-		cfg.Credentials = aws.CredentialsProviderFunc(dummyCredentials)
-	}
+	// Requests to AWS are signed again by send, and the cache around the usual
+	// credentials must not be shared between a bubble and the world outside.
+	cfg.Credentials = aws.CredentialsProviderFunc(dummyCredentials)
 	return dynamodb.NewFromConfig(cfg, optFns...)
 }
 

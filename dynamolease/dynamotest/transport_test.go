@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -57,7 +56,37 @@ func TestNextIsTakenInOrderByItsOperation(t *testing.T) {
 	transport.Next("UpdateItem", dynamotest.Conflict())
 	transport.Next("", dynamotest.AccessDenied())
 
-	count(t, client, table, "row2") // takes the fault of any operation...
+	for i, want := range []func(error) bool{
+		is[*types.ProvisionedThroughputExceededException],
+		is[*types.TransactionConflictException],
+		isAPI("AccessDeniedException"), // meant for any operation
+		isNil,
+	} {
+		if err := add(t.Context(), client, table, "row"); !want(err) {
+			t.Errorf("update %d: got %v", i, err)
+		}
+	}
+	if err := addTogether(t.Context(), client, table, "row"); !is[*types.InternalServerError](err) {
+		t.Errorf("transaction: got %v", err)
+	}
+}
+
+// TestEveryComesBeforeNext has both kinds of fault meet the same request.
+func TestEveryComesBeforeNext(t *testing.T) {
+	s := server(t)
+	table := s.Table(t)
+	transport := s.Transport()
+	defer transport.Close()
+	client := transport.Client(noRetries)
+	passed := 0
+	transport.Every("UpdateItem", dynamotest.Around(func() { passed++ }, nil))
+	transport.Next("UpdateItem", dynamotest.LoseRequest())
+	if err := add(t.Context(), client, table, "row"); !isReset(err) {
+		t.Errorf("got %v", err)
+	}
+	if passed != 1 {
+		t.Errorf("the standing fault happened %d times, want 1", passed)
+	}
 }
 
 func TestEveryUntilStopped(t *testing.T) {
@@ -118,7 +147,7 @@ func TestDate(t *testing.T) {
 		if fault == nil {
 			fault = dynamotest.All()
 		}
-		transport.Next("GetItem", dynamotest.All(fault))
+		transport.Next("GetItem", fault)
 		var header http.Header
 		_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key("row")},
 			func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, keepHeader(&header)) })
@@ -179,5 +208,3 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("applied: got %d, want %d", got, want)
 	}
 }
-
-var _ = smithyhttp.Response{}

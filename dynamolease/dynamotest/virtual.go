@@ -19,8 +19,7 @@ import (
 // close it there. The Date header of responses is the bubble's time, in whole seconds.
 //
 // It keeps no connections open, since an idle connection is never durably blocked and so would stop
-// the bubble's clock. On AWS, requests are signed again with the real time, and with the
-// credentials that Start found.
+// the bubble's clock. On AWS, requests are signed again with the real time.
 func (s *Server) VirtualTransport() *Transport {
 	base := &http.Transport{
 		Proxy:             http.ProxyFromEnvironment,

@@ -19,7 +19,7 @@ func ParseDate(h http.Header) (time.Time, bool) {
 	if err != nil || !plausible(date) {
 		return time.Time{}, false
 	}
-	return date.UTC(), true
+	return date.UTC().Truncate(time.Second), true
 }
 
 // plausible keeps out dates that an instant, together with some ttl, might not

@@ -43,21 +43,22 @@
 // by no more than a slack of at most 1s:
 //
 //   - If they do not all agree, the bounds hold with up to n/5 of them false,
-//     rounded up, in any way, and whether or not the false ones agree with each
-//     other. One that is false by more than 2s, plus its round trip, slack and
-//     two margins, never agrees with a true one.
-//   - If all agree, the bounds hold with up to n/10 false ones, rounded up. What
-//     this needs comes out of the margin first. So, if both happen, the bounds
-//     hold to within what the true machines are apart.
-//   - If all agree and between n/10 and n/5 of them are false, a bound can be off
-//     by no more than the phase that the true responses leave open next to it:
-//     about 1s/n if they are spread evenly, and never more than a second, the
-//     margin and a round trip. Each false one must, by chance, fit all the
-//     others. Allowing for these too would add 0.4s to the width at any n, with
-//     no false response in sight: if every date of 20 spread evenly over the
-//     second agrees, and any 4 may be false, then nothing smaller can be said.
-//   - A sole response is believed; of two, the bounds hold with either of them
-//     false.
+//     rounded up, in any way, whether or not the false ones agree with each
+//     other. One that is false by more than 2s, plus round trips, slack, margins
+//     and drift, never agrees with a true one.
+//   - If all agree, the bounds hold with up to n/10 false ones, rounded up, or
+//     two where that is within n/5. What this costs comes out of the margin
+//     first, so that while it happens the bounds hold only to within what the
+//     true machines are apart.
+//   - If all agree and more are false, up to n/5, a bound can be off by no more
+//     than the phase of the store's second that the true responses leave open
+//     next to it: (1+false)/n of a second if they are spread evenly, and never
+//     more than a second, the margin and a round trip. For that each false one
+//     must, by chance, fit all the others. Allowing for these too is not
+//     possible at less than 0.4s more width, without a false response in sight:
+//     if 20 spread evenly over the second agree, and any 4 of them may be false,
+//     nothing narrower can be said.
+//   - A sole response is believed; of two, either may be false.
 //
 // More false responses than that, but in the minority and far off, still lose
 // the vote. A bound that is off does not yet break exclusion: for that, the

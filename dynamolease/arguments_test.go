@@ -1,0 +1,203 @@
+package dynamolease_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// LS29: invalid arguments are refused by name, before any request.
+func TestArgumentsLS29(t *testing.T) {
+	w := newWorld(t)
+	n := w.node()
+	ctx := context.Background()
+	long := strings.Repeat("x", 256)
+	names := map[string]string{"empty": "", "too long": long, "no UTF-8": "a\xffb"}
+	ttls := map[string]time.Duration{"zero": 0, "negative": -time.Second, "too short": time.Second - 1, "overflowing": math.MaxInt64}
+	partitions := map[string]int{"negative": -1, "too large": 10_000_000_000}
+
+	type call struct {
+		argument string
+		err      error
+	}
+	var calls []call
+	add := func(argument string, err error) { calls = append(calls, call{argument, err}) }
+	for _, bad := range names {
+		_, _, err := n.Acquire(ctx, bad, 1, "a", ttl)
+		add("group", err)
+		_, _, err = n.Acquire(ctx, "g", 1, bad, ttl)
+		add("owner", err)
+		_, err = n.Renew(ctx, bad, []int{1}, "a", ttl)
+		add("group", err)
+		_, err = n.Renew(ctx, "g", []int{1}, bad, ttl)
+		add("owner", err)
+		_, err = n.Release(ctx, bad, 1, "a")
+		add("group", err)
+		_, err = n.Release(ctx, "g", 1, bad)
+		add("owner", err)
+		_, err = n.Owners(ctx, bad)
+		add("group", err)
+		_, err = n.Heartbeat(ctx, bad, "n", "here", ttl)
+		add("service", err)
+		_, err = n.Heartbeat(ctx, "s", bad, "here", ttl)
+		add("node", err)
+		_, err = n.Heartbeat(ctx, "s", "n", bad, ttl)
+		add("address", err)
+		_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, "fine", bad)
+		add("groups", err)
+		_, err = n.Members(ctx, bad)
+		add("service", err)
+		add("service", n.Leave(ctx, bad, "n"))
+		add("node", n.Leave(ctx, "s", bad))
+	}
+	for _, bad := range partitions {
+		_, _, err := n.Acquire(ctx, "g", bad, "a", ttl)
+		add("partition", err)
+		_, err = n.Renew(ctx, "g", []int{1, bad}, "a", ttl)
+		add("partitions", err)
+		_, err = n.Release(ctx, "g", bad, "a")
+		add("partition", err)
+	}
+	for _, bad := range ttls {
+		_, _, err := n.Acquire(ctx, "g", 1, "a", bad)
+		add("ttl", err)
+		_, err = n.Renew(ctx, "g", []int{1}, "a", bad)
+		add("ttl", err)
+		_, err = n.Heartbeat(ctx, "s", "n", "here", bad)
+		add("ttl", err)
+	}
+	_, err := n.Heartbeat(ctx, "s", "n#1", "here", ttl)
+	add("node", err)
+	_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, make([]string, 101)...)
+	add("groups", err)
+
+	for _, c := range calls {
+		var argument *dynamolease.ArgumentError
+		if !errors.As(c.err, &argument) || argument.Argument != c.argument {
+			t.Errorf("got %v, want an ArgumentError for %q", c.err, c.argument)
+		}
+	}
+	if got := n.path.Count(""); got != 0 {
+		t.Errorf("%d requests, want none", got)
+	}
+}
+
+func TestOptionsAreRefusedByName(t *testing.T) {
+	w := newWorld(t)
+	client := w.server.Client()
+	for field, set := range map[string]option{
+		"Options.RequestTimeout": func(o *dynamolease.Options) { o.RequestTimeout = time.Millisecond },
+		"Options.Retention":      func(o *dynamolease.Options) { o.Retention = time.Minute },
+		"Options.Renewal":        func(o *dynamolease.Options) { o.Renewal = 7 },
+		"Options.Clock.Slack":    func(o *dynamolease.Options) { o.Clock.Slack = -1 },
+		"Options.Clock.Margin":   func(o *dynamolease.Options) { o.Clock.Margin = -1 },
+		"Options.Clock.DriftPPM": func(o *dynamolease.Options) { o.Clock.DriftPPM = -1 },
+		"Options.Clock.MaxSkew":  func(o *dynamolease.Options) { o.Clock = dynamolease.NodeClock(0) },
+	} {
+		_, err := dynamolease.New(client, "leases", set)
+		var argument *dynamolease.ArgumentError
+		if !errors.As(err, &argument) || argument.Argument != field {
+			t.Errorf("got %v, want an ArgumentError for %s", err, field)
+		}
+	}
+	var argument *dynamolease.ArgumentError
+	if _, err := dynamolease.New(client, ""); !errors.As(err, &argument) || argument.Argument != "table" {
+		t.Errorf("got %v, want an ArgumentError for table", err)
+	}
+	if _, err := dynamolease.New(nil, "leases"); !errors.As(err, &argument) || argument.Argument != "client" {
+		t.Errorf("got %v, want an ArgumentError for client", err)
+	}
+}
+
+// LS30: a malformed row is an error that names it, on every path that reads it.
+func TestMalformedRowsLS30(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		good := func() map[string]attributeValue {
+			return map[string]attributeValue{"owner": text("a"), "epoch": number("5"), "exp": number("99999999999999"), "rev": text("r")}
+		}
+		malformed := map[string]func(map[string]attributeValue){
+			"epoch missing":      func(r map[string]attributeValue) { delete(r, "epoch") },
+			"epoch negative":     func(r map[string]attributeValue) { r["epoch"] = number("-1") },
+			"epoch zero":         func(r map[string]attributeValue) { r["epoch"] = number("0") },
+			"epoch fraction":     func(r map[string]attributeValue) { r["epoch"] = number("1.5") },
+			"epoch too large":    func(r map[string]attributeValue) { r["epoch"] = number("9223372036854775808") },
+			"epoch of text":      func(r map[string]attributeValue) { r["epoch"] = text("5") },
+			"epoch at its limit": func(r map[string]attributeValue) { r["epoch"] = number("9223372036854775807"); r["exp"] = number("1") },
+			"owner of number":    func(r map[string]attributeValue) { r["owner"] = number("5") },
+			"owner empty":        func(r map[string]attributeValue) { r["owner"] = text("") },
+			"exp missing":        func(r map[string]attributeValue) { delete(r, "exp") },
+			"exp of text":        func(r map[string]attributeValue) { r["exp"] = text("soon") },
+			"rev missing":        func(r map[string]attributeValue) { delete(r, "rev") },
+			"rev of number":      func(r map[string]attributeValue) { r["rev"] = number("1") },
+			"ttl of text":        func(r map[string]attributeValue) { r["ttl"] = text("1") },
+		}
+		partition := 0
+		for name, spoil := range malformed {
+			partition++
+			row := good()
+			spoil(row)
+			for k, v := range w.leaseKey(partition) {
+				row[k] = v
+			}
+			w.put(row)
+			n := w.node()
+			_, acquired, err := n.Acquire(w.Context(), w.group, partition, "b", ttl)
+			wantRowError(w, name, partition, err)
+			if acquired {
+				w.Errorf("%s: acquired", name)
+			}
+			if name == "epoch at its limit" {
+				continue // well-formed, until it has to grow
+			}
+			_, err = n.Release(w.Context(), w.group, partition, "a")
+			wantRowError(w, name, partition, err)
+			_, err = n.Renew(w.Context(), w.group, []int{partition}, "a", ttl)
+			wantRowError(w, name, partition, err)
+			_, err = n.Owners(w.Context(), w.group)
+			var malformed *dynamolease.RowError
+			if !errors.As(err, &malformed) {
+				w.Errorf("%s: owners: %v", name, err)
+			}
+			w.delete("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+		}
+	})
+}
+
+func wantRowError(w *world, name string, partition int, err error) {
+	w.Helper()
+	var malformed *dynamolease.RowError
+	if !errors.As(err, &malformed) || malformed.SK != fmt.Sprintf("P#%010d", partition) || malformed.PK != "L#"+w.group {
+		w.Errorf("%s: got %v, want a RowError for partition %d", name, err, partition)
+	}
+}
+
+func TestMalformedMembersLS30(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		for name, spoil := range map[string]func(map[string]attributeValue){
+			"address missing": func(r map[string]attributeValue) { delete(r, "address") },
+			"node of another": func(r map[string]attributeValue) { r["node"] = text("n2") },
+			"exp missing":     func(r map[string]attributeValue) { delete(r, "exp") },
+			"groups of text":  func(r map[string]attributeValue) { r["groups"] = text("orders") },
+			"rev missing":     func(r map[string]attributeValue) { delete(r, "rev") },
+		} {
+			row := key("M#"+w.service, "N#n1")
+			row["node"], row["address"], row["exp"], row["rev"] = text("n1"), text("here"), number("99999999999999"), text("r")
+			spoil(row)
+			w.put(row)
+			n := w.node()
+			var malformed *dynamolease.RowError
+			if _, err := n.Members(w.Context(), w.service); !errors.As(err, &malformed) || malformed.SK != "N#n1" {
+				w.Errorf("%s: members: %v", name, err)
+			}
+			if _, err := n.Heartbeat(w.Context(), w.service, "n1", "here", ttl); !errors.As(err, &malformed) {
+				w.Errorf("%s: heartbeat: %v", name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,65 @@
+// Package dynamolease keeps leases and membership in one DynamoDB table.
+//
+// A service on many nodes splits its work into partitions, and each partition is to be worked by one node at a time. A
+// [Store] says which: it gives leases (one holder per partition, with a fencing epoch) and membership (who is alive,
+// where, taking part in which groups). There is no server to run.
+//
+// # Why two nodes never hold one lease
+//
+// The row in the table is the only authority. Four rules make it one, whatever the clocks of the nodes say:
+//
+//   - Every write is a compare-and-set. Each row carries a random rev that is new at every write, and a write is
+//     conditional on the rev that its writer saw. A request that arrives late changes nothing that came after it.
+//   - An expiry is written as the latest time that the store's clock may show, plus the ttl. So the lease lasts at
+//     least the ttl by the store's clock.
+//   - A lease of somebody else is live unless it has expired by the earliest time that the store's clock may show.
+//     Acquire, Renew, Release, Owners and Members all use this one rule.
+//   - A holder never asks what time it is. Its lease is good until ttl after the call that got it began, on the node's
+//     own elapsed-time clock, which sees a suspended machine too: [Lease.Remaining]. That moment lies before the
+//     expiry that others judge by.
+//
+// # The store's clock
+//
+// DynamoDB has no "now" in its expressions, but it puts a Date on every response. Together with the moments at which
+// the request went out and the answer came in, that bounds the difference between its clock and this node's; many
+// answers bound it better, and outvote one that lies. What comes out is always an interval, [Store.Now]. So an expired
+// lease can be taken in the first call of a process that has just started, and a node whose wall clock is wrong by
+// hours is no danger and no nuisance.
+//
+// Not the same clock measures everything on the node. A holder counts with the one of the node's clocks on which most
+// time has passed, so that a pause ends its leases; the age of a Date is measured with the monotonic clock as well, so
+// that a wall clock which steps forward does not make other leases look expired. Where the two disagree by more than a
+// trifle, what was known of the store's clock is thrown away, and the next call reads before it decides.
+//
+// # Epochs
+//
+// An epoch grows by one at every acquisition that is not an extension. Where there is no row, because the partition is
+// new or the row was deleted, the first epoch is the store's time in milliseconds. That is above any epoch of an older
+// row, provided that rows are deleted no sooner than some seconds after their last use ([Options.Retention] is an hour
+// at least) and that a partition changes hands less than a thousand times a second. So the epoch orders the holders of
+// a partition for ever, and is the fencing token for whatever they write to.
+//
+// # Lost answers
+//
+// The SDK's own retries are off in the calls of a Store: a conditional write that is retried blindly fails against
+// itself. The store retries above them, each time with a fresh reading of its clock and a new rev, accepting the row as
+// it was seen or as an unanswered attempt would have left it. A refusal brings the row along, so an attempt of ours
+// whose answer was lost is recognised. What stays open is [ErrUnknownOutcome], and never "lost" or "not acquired".
+//
+// # What happens when
+//
+//	the answer is lost               the next attempt finds out; at the end, ErrUnknownOutcome
+//	the store cannot be reached      leases run out at their own deadline, with no request having to return
+//	a clock is wrong or steps        nothing, or the node's own leases end early
+//	the process or machine freezes   its leases have nothing left when it wakes
+//	the row is deleted               the holder's next Renew leaves it out; epochs grow all the same
+//	a date lies                      outvoted; believed against the writer where it shortens a lease
+//	a row is malformed               a RowError that names it; it is never read as free
+//
+// # What is not promised
+//
+// A pause that no clock of the node shows leaves a holder believing for as long as the pause took, and so does code
+// that does not look at [Lease.Remaining]. Fence what must never be written twice: by the epoch, or by a condition on
+// the lease's row in the same transaction. Two processes under one owner name share each other's leases. Global tables
+// with eventual consistency must not be used from more than one Region.
+package dynamolease

@@ -1,0 +1,159 @@
+package dynamolease_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+// newTable returns a store on a table that is not there, and removes what a test makes of it.
+func newTable(t *testing.T) (*dynamolease.Store, string, *dynamodb.Client) {
+	t.Helper()
+	client := startServer(t).Client()
+	name := "dynamolease-test-" + uuid.NewString()
+	t.Cleanup(func() {
+		if _, err := client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+			t.Log(err)
+		}
+	})
+	store, err := dynamolease.New(client, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, name, client
+}
+
+func tableContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestCreateTableMakesWhatCheckTableWants(t *testing.T) {
+	store, name, client := newTable(t)
+	ctx := tableContext(t)
+	for range 2 { // the second finds it there
+		if err := store.CreateTable(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.CheckTable(ctx); err != nil {
+		t.Fatal(err)
+	}
+	table, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := table.Table.BillingModeSummary; mode == nil || mode.BillingMode != types.BillingModePayPerRequest {
+		t.Errorf("billing %+v, want on demand", mode)
+	}
+	if n := len(table.Table.GlobalSecondaryIndexes) + len(table.Table.LocalSecondaryIndexes); n != 0 {
+		t.Errorf("%d indexes, want none", n)
+	}
+	on, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil || aws.ToString(on.TimeToLiveDescription.AttributeName) != "ttl" {
+		t.Errorf("TTL %+v, %v", on, err)
+	}
+}
+
+func TestCreateTableByManyAtOnce(t *testing.T) {
+	store, _, _ := newTable(t)
+	ctx := tableContext(t)
+	errs := make([]error, 8)
+	var running sync.WaitGroup
+	for i := range errs {
+		running.Go(func() { errs[i] = store.CreateTable(ctx) })
+	}
+	running.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCheckTableSaysWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		sortKey string
+		kind    types.ScalarAttributeType
+		ttl     string
+		problem string
+	}{
+		"another sort key":         {"range", types.ScalarAttributeTypeS, "", "keys"},
+		"a sort key of number":     {"sk", types.ScalarAttributeTypeN, "", "keys"},
+		"no sort key":              {"", "", "", "keys"},
+		"TTL on another attribute": {"sk", types.ScalarAttributeTypeS, "exp", "TTL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, table, client := newTable(t)
+			ctx := tableContext(t)
+			input := &dynamodb.CreateTableInput{
+				TableName: &table, BillingMode: types.BillingModePayPerRequest,
+				KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
+				AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
+			}
+			if c.sortKey != "" {
+				input.KeySchema = append(input.KeySchema, types.KeySchemaElement{AttributeName: &c.sortKey, KeyType: types.KeyTypeRange})
+				input.AttributeDefinitions = append(input.AttributeDefinitions, types.AttributeDefinition{AttributeName: &c.sortKey, AttributeType: c.kind})
+			}
+			if _, err := client.CreateTable(ctx, input); err != nil {
+				t.Fatal(err)
+			}
+			if c.ttl != "" {
+				_, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &table,
+					TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &c.ttl, Enabled: aws.Bool(true)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := store.CheckTable(ctx)
+			var setup *dynamolease.SetupError
+			if !errors.As(err, &setup) || !strings.Contains(setup.Problem, c.problem) || setup.Remedy == "" {
+				t.Errorf("got %v, want a SetupError about %s", err, c.problem)
+			}
+		})
+	}
+}
+
+// LS31: a missing table and a missing permission are told, with what to do, by every operation.
+func TestSetupErrorsLS31(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	operations := map[string]func(s *dynamolease.Store) error{
+		"Acquire":    func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
+		"Renew":      func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
+		"Release":    func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
+		"Owners":     func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
+		"Heartbeat":  func(s *dynamolease.Store) error { _, err := s.Heartbeat(ctx, "s", "n", "here", ttl); return err },
+		"Members":    func(s *dynamolease.Store) error { _, err := s.Members(ctx, "s"); return err },
+		"Leave":      func(s *dynamolease.Store) error { return s.Leave(ctx, "s", "n") },
+		"CheckTable": func(s *dynamolease.Store) error { return s.CheckTable(ctx) },
+	}
+	for name, operation := range operations {
+		missing, err := dynamolease.New(w.server.Client(), "no-such-table")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSetupError(t, name, operation(missing), "does not exist", "CreateTable")
+		n := w.node()
+		n.path.Every("", dynamotest.AccessDenied())
+		wantSetupError(t, name, operation(n.Store), "not allowed", "grant")
+	}
+}
+
+func wantSetupError(t *testing.T, operation string, err error, problem, remedy string) {
+	t.Helper()
+	var setup *dynamolease.SetupError
+	if !errors.As(err, &setup) || !strings.Contains(setup.Problem, problem) || !strings.Contains(setup.Remedy, remedy) {
+		t.Errorf("%s: got %v, want a SetupError with %q and %q", operation, err, problem, remedy)
+	}
+}

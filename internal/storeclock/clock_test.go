@@ -1,0 +1,196 @@
+package storeclock
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+)
+
+// askFor makes a request that is answered with header, in no time.
+func (n *node) askFor(header http.Header) {
+	n.clock.Observe(n.reading, n.reading, header)
+}
+
+func TestNothingIsKnownBeforeTheFirstResponse(t *testing.T) {
+	n := newWorld(0).join(0, nil)
+	if b, ok := n.clock.Now(); ok {
+		t.Fatalf("got %v", b)
+	}
+	n.ask(reply{there: time.Millisecond, back: time.Millisecond})
+	n.contains(t, 0)
+}
+
+func TestOneResponse(t *testing.T) {
+	w := newWorld(0)
+	n := w.join(0, nil)
+	n.ask(reply{there: 300 * time.Millisecond, back: 200 * time.Millisecond})
+	w.pass(1000 * time.Second)
+
+	b := n.mustNow(t)
+	// The answer's second began at the epoch, and 1000s drift by 200ms.
+	if want := epoch.Add(1000*time.Second - 200*time.Millisecond - testMargin); !near(b.Earliest, want) {
+		t.Errorf("Earliest = %v, want %v", b.Earliest, want)
+	}
+	if want := epoch.Add(1001*time.Second + 500*time.Millisecond + 200*time.Millisecond + testSlack + testMargin); !near(b.Latest, want) {
+		t.Errorf("Latest = %v, want %v", b.Latest, want)
+	}
+	if b.At != n.reading || b.Node {
+		t.Errorf("At = %v, Node = %v", b.At, b.Node)
+	}
+}
+
+// near allows for the drift in half a second.
+func near(a, b time.Time) bool { return a.Sub(b).Abs() <= 200*time.Microsecond }
+
+func TestSuspendAndStepMakeTheTimeUnknown(t *testing.T) {
+	for name, disturb := range map[string]func(*node){
+		"suspended":         func(n *node) { n.suspend(time.Minute) },
+		"wall clock steps":  func(n *node) { n.stepWall(3 * time.Hour) },
+		"suspended briefly": func(n *node) { n.suspend(100 * time.Millisecond) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newWorld(0).join(0, nil)
+			n.ask(reply{})
+			n.contains(t, 0)
+			disturb(n)
+			if b, ok := n.clock.Now(); ok {
+				t.Fatalf("still known: %v", b)
+			}
+			n.ask(reply{})
+			n.contains(t, 0)
+			if b := n.mustNow(t); b.Latest.Sub(n.w.now) > time.Second+testSlack+testMargin {
+				t.Errorf("Latest is %v ahead", b.Latest.Sub(n.w.now))
+			}
+		})
+	}
+}
+
+func TestUnusableExchangesAreIgnored(t *testing.T) {
+	n := newWorld(0).join(0, nil)
+	sent := n.reading
+	n.w.pass(time.Second)
+	n.clock.Observe(n.reading, sent, dated(n.w.now)) // received before it was sent
+	n.suspend(time.Minute)
+	n.clock.Observe(sent, n.reading, dated(n.w.now)) // suspended while it waited
+	if b, ok := n.clock.Now(); ok {
+		t.Fatalf("got %v", b)
+	}
+}
+
+func TestFallsBackToTheWallClock(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(0)
+	n := w.join(0, slog.New(slog.NewTextHandler(&log, nil)))
+	n.wall = 20 * time.Second // within what is configured
+	warnings := func() int { return strings.Count(log.String(), "level=WARN") }
+
+	for _, h := range []http.Header{{}, {"Date": {"garbage"}}, {"Date": {epoch.Format(http.TimeFormat)}, "Age": {"1"}}} {
+		n.askFor(h)
+	}
+	n.contains(t, 0)
+	b := n.mustNow(t)
+	if wall := w.now.Add(n.wall); !b.Node || b.Earliest != wall.Add(-time.Minute) || b.Latest != wall.Add(time.Minute) {
+		t.Errorf("got %+v", b)
+	}
+	if got := warnings(); got != 1 {
+		t.Errorf("%d warnings, want 1: %s", got, &log)
+	}
+
+	// A usable date makes the store's clock take over, and responses without
+	// one do not change that.
+	n.ask(reply{})
+	n.askFor(http.Header{})
+	if b := n.mustNow(t); b.Node {
+		t.Errorf("still the wall clock: %+v", b)
+	}
+
+	// When it is lost, it is not replaced before a response says so.
+	n.suspend(time.Minute)
+	if b, ok := n.clock.Now(); ok {
+		t.Errorf("still known: %+v", b)
+	}
+	n.askFor(http.Header{})
+	if b := n.mustNow(t); !b.Node {
+		t.Errorf("got %+v", b)
+	}
+	if got := warnings(); got != 1 {
+		t.Errorf("%d warnings, want 1: %s", got, &log)
+	}
+}
+
+func TestNodeClockNeverLooksAtDates(t *testing.T) {
+	var log bytes.Buffer
+	wall := epoch.Add(42 * time.Millisecond)
+	c := New(Config{
+		Elapsed: func() elapsed.Reading { return at(7) },
+		Node:    true,
+		MaxSkew: time.Second,
+		Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+		Wall:    func() time.Time { return wall },
+	})
+	check := func() {
+		t.Helper()
+		b, ok := c.Now()
+		if !ok || !b.Node || b.At != at(7) || b.Earliest != wall.Add(-time.Second) || b.Latest != wall.Add(time.Second) {
+			t.Errorf("got %+v, %v", b, ok)
+		}
+	}
+	check()
+	c.Observe(at(1), at(2), dated(epoch.Add(time.Hour)))
+	c.Observe(at(3), at(4), http.Header{})
+	check()
+	if log.Len() > 0 {
+		t.Errorf("logged: %s", &log)
+	}
+}
+
+func TestBoundsCarriedOn(t *testing.T) {
+	b := Bounds{Latest: epoch, At: elapsed.Reading{Min: time.Second, Max: 10 * time.Second}, drift: DefaultDriftPPM}
+	for _, tc := range []struct{ max, want time.Duration }{
+		{10 * time.Second, 0},
+		{11 * time.Second, time.Second + 200*time.Microsecond},
+		{9 * time.Second, 0}, // earlier than b: not carried back
+	} {
+		if got := b.LatestAt(elapsed.Reading{Max: tc.max}).Sub(epoch); got != tc.want {
+			t.Errorf("LatestAt(%v) is %v later, want %v", tc.max, got, tc.want)
+		}
+	}
+	if got, want := b.Deadline(time.Minute), 70*time.Second-12*time.Millisecond; got != want {
+		t.Errorf("Deadline = %v, want %v", got, want)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	c := New(Config{
+		Elapsed: elapsed.System(false), Slack: testSlack, Margin: testMargin,
+		DriftPPM: DefaultDriftPPM, MaxSkew: DefaultMaxSkew,
+	})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 300 {
+				sent := c.cfg.Elapsed()
+				header := dated(time.Now())
+				if i%10 == 0 {
+					header = http.Header{}
+				}
+				c.Observe(sent, c.cfg.Elapsed(), header)
+				if b, ok := c.Now(); ok && !b.Earliest.Before(b.Latest) {
+					t.Errorf("Earliest %v is not before Latest %v", b.Earliest, b.Latest)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	n := c.cfg.Elapsed()
+	c.Observe(n, n, dated(time.Now()))
+	if b, ok := c.Now(); !ok || time.Now().Before(b.Earliest) || time.Now().After(b.Latest) {
+		t.Errorf("%+v, %v does not hold this machine's own time", b, ok)
+	}
+}
