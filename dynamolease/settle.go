@@ -161,7 +161,7 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 	answer, outcome, err := r.store.write(ctx, r.change.key, p.action, a.row.attributes(), r.seen.accepted(), r.timeout)
 	switch outcome {
 	case request.Done:
-		return r.apply(&a, answer), nil
+		return r.apply(&a, nil, answer), nil
 	case request.Refused:
 		return r.refused(ctx, err, answer)
 	case request.Unknown:
@@ -198,14 +198,14 @@ func (r *settlement[R]) own(answer request.Answer) *settled[R] {
 	for i := range r.attempts {
 		a := &r.attempts[i]
 		if a.action == write && a.row.revision() == r.seen.row.revision() {
-			return r.apply(a, answer)
+			return r.apply(a, r.seen.unanswered, answer)
 		}
 	}
 	return nil
 }
 
-func (r *settlement[R]) apply(a *attempt[R], answer request.Answer) *settled[R] {
-	seen := sighting[R]{row: a.row}
+func (r *settlement[R]) apply(a *attempt[R], unanswered []string, answer request.Answer) *settled[R] {
+	seen := sighting[R]{a.row, unanswered}
 	if a.action == remove {
 		seen = sighting[R]{}
 	}

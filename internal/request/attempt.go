@@ -48,7 +48,7 @@ func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(contex
 	if err := Ended(ctx); err != nil {
 		return *answer, NotDone, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v: %w", timeout, context.DeadlineExceeded))
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, noAnswer(timeout))
 	defer cancel()
 	err := send(context.WithValue(limited, answerKey{}, answer), s.options)
 	outcome := Classify(err, answer.sent || !s.wired.Load())
@@ -57,6 +57,12 @@ func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(contex
 	}
 	return *answer, outcome, err
 }
+
+// noAnswer is the error of an attempt that ran into its own timeout.
+type noAnswer time.Duration
+
+func (n noAnswer) Error() string { return "no answer within " + time.Duration(n).String() }
+func (n noAnswer) Unwrap() error { return context.DeadlineExceeded }
 
 type answerKey struct{}
 

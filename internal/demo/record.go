@@ -1,0 +1,84 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// A kind is what an event says.
+type kind string
+
+const (
+	gained   kind = "gained"   // the worker acquired the lease and counts on it until Until
+	extended kind = "extended" // it renewed the lease and counts on it until Until
+	counted  kind = "counted"  // it counted a file and still held the lease afterwards
+	writing  kind = "writing"  // it is about to write the result
+	written  kind = "written"  // the result is in the table
+	refused  kind = "refused"  // the store turned the result away: the lease is another's
+	released kind = "released" // it counts on the lease no more and is about to release it
+	lost     kind = "lost"     // it counts on the lease no more: it ran out or was taken
+)
+
+// An event is one line of a worker's record.
+type event struct {
+	At        instant `json:"at"`
+	Owner     string  `json:"owner"`
+	Kind      kind    `json:"kind"`
+	Partition int     `json:"partition"`
+	Epoch     int64   `json:"epoch"`
+	Until     instant `json:"until,omitempty"`
+	File      string  `json:"file,omitempty"`
+}
+
+// A recorder appends events to a file. There is no buffer in the process, so that what is recorded outlives a SIGKILL.
+type recorder struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func openRecorder(name string) (*recorder, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the record: %w", err)
+	}
+	return &recorder{file: f}, nil
+}
+
+// add appends an event. A worker that cannot record must not act.
+func (r *recorder) add(e event) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode an event: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write the record: %w", err)
+	}
+	return nil
+}
+
+func (r *recorder) close() error { return r.file.Close() }
+
+// readRecord returns the events of a file. A last line without an end is one that a kill cut short.
+func readRecord(name string) ([]event, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read a record: %w", err)
+	}
+	var events []event
+	for line := range bytes.Lines(text) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break
+		}
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("decode line %d of %s: %w", len(events)+1, name, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}

@@ -1,0 +1,66 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+)
+
+// A tally is what was counted.
+type tally struct {
+	files int
+	words int
+}
+
+// countWords is how workers count.
+func countWords(text []byte) int {
+	words := 0
+	for range bytes.FieldsSeq(text) {
+		words++
+	}
+	return words
+}
+
+// plainCount counts the whole input in one go, with no partitions and no leases, and on purpose with other code than
+// the workers use.
+func plainCount(ctx context.Context, input fs.FS) (tally, error) {
+	files, err := goFiles(input)
+	if err != nil {
+		return tally{}, err
+	}
+	var sum tally
+	for _, name := range files {
+		if err := context.Cause(ctx); err != nil {
+			return tally{}, err
+		}
+		words, err := scanWords(input, name)
+		if err != nil {
+			return tally{}, fmt.Errorf("count the words of %s: %w", name, err)
+		}
+		sum.files++
+		sum.words += words
+	}
+	return sum, nil
+}
+
+func scanWords(input fs.FS, name string) (int, error) {
+	f, err := input.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	words := bufio.NewScanner(f)
+	words.Buffer(nil, int(info.Size())+bufio.MaxScanTokenSize) // a file may be one long word
+	words.Split(bufio.ScanWords)
+	n := 0
+	for words.Scan() {
+		n++
+	}
+	return n, words.Err()
+}
