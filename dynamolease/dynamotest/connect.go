@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -62,6 +63,9 @@ func connectAWS(ctx context.Context) (*Server, error) {
 		pool.CloseIdleConnections()
 		return nil, fmt.Errorf("retrieve AWS credentials: %w", err)
 	}
+	// The first lookup of a process makes channels that all later ones use. It must not be in a bubble,
+	// or lookups anywhere else would panic. Whether it finds anything does not matter.
+	_, _ = net.DefaultResolver.LookupHost(ctx, "localhost")
 	return &Server{cfg: cfg, creds: creds, pool: pool}, nil
 }
 

@@ -35,3 +35,6 @@ func (t *Transport) Reset() {
 	defer t.mu.Unlock()
 	t.requests = nil
 }
+
+// String is the operation with its body, for messages of tests.
+func (r Request) String() string { return r.Op + " " + string(r.Body) }

@@ -82,7 +82,7 @@ func (s *Server) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(s.cfg, optFns...)
 }
 
-// Kill ends the server at once, as kill -9 or a power cut would, and returns when it is gone. Until
+// Kill ends the server at once, as kill -9 would, and returns when it is gone. Until
 // Restart, connections to it are refused. It fails with ErrNotOurs if Start did not start the server.
 func (s *Server) Kill() error {
 	if s.child == nil {

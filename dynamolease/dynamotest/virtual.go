@@ -24,7 +24,8 @@ func (s *Server) VirtualTransport() *Transport {
 	base := &http.Transport{
 		Proxy:             http.ProxyFromEnvironment,
 		DisableKeepAlives: true,
-		// The default resolver shares lookups, and with them channels, between bubbles.
+		// The default resolver shares lookups, and with them channels, with other bubbles. (The channels
+		// that all resolvers share are made outside of bubbles, by the first lookup: that of Start.)
 		DialContext:     (&net.Dialer{Resolver: new(net.Resolver)}).DialContext,
 		TLSClientConfig: &tls.Config{Time: realNow}, // certificates are not valid in a bubble's year 2000
 	}

@@ -203,6 +203,20 @@ func TestSystem(t *testing.T) {
 	}
 }
 
+// Snapshots must be evaluated in the order that they are taken in: an earlier one
+// that comes late would look like a clock that was set back.
+func TestSourcesAreReadInsideTheMutex(t *testing.T) {
+	var clock *tracker
+	clock = newTracker(sources{wallAndMono: func() (time.Duration, time.Duration) {
+		if clock != nil && clock.mu.TryLock() {
+			clock.mu.Unlock()
+			t.Error("read outside the mutex")
+		}
+		return 0, 0
+	}})
+	clock.read()
+}
+
 // Goroutines that read at the same time do not make the clocks seem to jump: the
 // sources are those of a machine that only runs.
 func TestConcurrentReadingsDoNotJump(t *testing.T) {

@@ -83,6 +83,33 @@ func TestUnusableExchangesAreIgnored(t *testing.T) {
 	}
 }
 
+// A request that was under way during a suspend is not used, though others came
+// back before it.
+func TestLateAnswerFromBeforeASuspend(t *testing.T) {
+	n := newWorld(0).join(0, nil)
+	sent := n.reading
+	n.suspend(time.Minute)
+	n.ask(reply{})
+	before := n.mustNow(t)
+	n.clock.Observe(sent, n.reading, dated(n.w.now))
+	if after := n.mustNow(t); after != before {
+		t.Errorf("bounds changed from %+v to %+v", before, after)
+	}
+}
+
+// When only some samples are forgotten, the others vote anew.
+func TestVotesAnewAfterForgetting(t *testing.T) {
+	n := newWorld(0).join(0, nil)
+	n.ask(reply{off: -time.Hour})
+	n.suspend(clockTolerance * 3 / 4)
+	n.ask(reply{})
+	n.mustNow(t)
+	n.suspend(clockTolerance * 3 / 4) // too much only for the first sample
+	if b := n.mustNow(t); n.w.now.Sub(b.Earliest) > time.Minute {
+		t.Errorf("Earliest is %v behind", n.w.now.Sub(b.Earliest))
+	}
+}
+
 func TestFallsBackToTheWallClock(t *testing.T) {
 	var log bytes.Buffer
 	w := newWorld(0)

@@ -32,9 +32,9 @@ func (n *node) trusted() bool {
 func drawHistory(t *rapid.T, on *node, label string) {
 	n := rapid.IntRange(1, 40).Draw(t, label)
 	if rapid.Bool().Draw(t, "lies in it") {
-		askSome(t, on, n, 0, pick(t, n, undetected(n)), drawLie)
+		drawTraffic(t, 0).ask(t, on, n, pick(t, n, undetected(n)))
 	} else {
-		askSome(t, on, n, testMargin, nil, nil)
+		drawTraffic(t, testMargin).ask(t, on, n, nil)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestPlainDeadlineIsCoveredByTheMargins(t *testing.T) {
 		w := newWorld(drawDuration(t, 0, time.Second, "phase"))
 		holder := w.join(drawPPM(t, "holder's ppm"), nil)
 		judge := w.join(drawPPM(t, "judge's ppm"), nil)
-		askSome(t, judge, rapid.IntRange(1, 30).Draw(t, "judge's requests"), testMargin/2, nil, nil)
-		askSome(t, holder, rapid.IntRange(1, 30).Draw(t, "holder's requests"), testMargin/2, nil, nil)
+		drawTraffic(t, testMargin/2).ask(t, judge, rapid.IntRange(1, 30).Draw(t, "judge's requests"), nil)
+		drawTraffic(t, testMargin/2).ask(t, holder, rapid.IntRange(1, 30).Draw(t, "holder's requests"), nil)
 
 		written := holder.mustNow(t)
 		ttl := drawDuration(t, time.Second, 5*time.Minute, "ttl")

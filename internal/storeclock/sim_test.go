@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
@@ -130,41 +128,3 @@ func (n *node) contains(t fatal, off time.Duration) {
 	}
 }
 
-// drawLatency draws from microseconds to two seconds, mostly short.
-func drawLatency(t *rapid.T, label string) time.Duration {
-	exp := rapid.Float64Range(0, 1).Draw(t, label)
-	return time.Duration(float64(50*time.Microsecond) * math.Pow(40_000, exp))
-}
-
-func drawDuration(t *rapid.T, low, high time.Duration, label string) time.Duration {
-	return time.Duration(rapid.Int64Range(int64(low), int64(high)).Draw(t, label))
-}
-
-func drawPPM(t *rapid.T, label string) float64 {
-	return rapid.Float64Range(-DefaultDriftPPM, DefaultDriftPPM).Draw(t, label)
-}
-
-// drawTrue draws an answer of an honest machine: off by up to the margin, cached
-// for up to the slack.
-func drawTrue(t *rapid.T, fleet time.Duration) reply {
-	r := reply{
-		there: drawLatency(t, "there"),
-		back:  drawLatency(t, "back"),
-		off:   drawDuration(t, -fleet, fleet, "off"),
-	}
-	if rapid.Bool().Draw(t, "cached") {
-		r.stale = drawDuration(t, 0, testSlack, "stale")
-	}
-	return r
-}
-
-// drawLie draws an answer that is wrong by anything from nothing to an hour.
-func drawLie(t *rapid.T) reply {
-	r := drawTrue(t, 0)
-	size := time.Duration(float64(time.Millisecond) * math.Pow(3.6e6, rapid.Float64Range(0, 1).Draw(t, "size")))
-	if rapid.Bool().Draw(t, "behind") {
-		size = -size
-	}
-	r.off = size
-	return r
-}
