@@ -45,10 +45,11 @@ func (m moment) expiry(ttl time.Duration) int64 {
 
 // tenure is how long the holder of a row with this expiry may count on it: until ttl after the attempt began. When the
 // answer's own Date shows that the store's time was past what the writer assumed (its samples were wrong, or it was
-// paused where no clock of the node could see), what the row has left by that Date counts instead.
+// paused where no clock of the node could see), what the row has left by that Date counts instead. (Not where nodes go
+// by their own wall clocks: those are not compared with the store's.)
 func (m moment) tenure(ttl time.Duration, exp int64, answer request.Answer) tenure {
 	until := m.start.Max + ttl
-	if !answer.Date.IsZero() && answer.Date.After(m.now.LatestAt(answer.Received)) {
+	if !m.now.Node && !answer.Date.IsZero() && answer.Date.After(m.now.LatestAt(answer.Received)) {
 		latest := answer.Date.Add(time.Second + m.clock.slack)
 		until = min(until, answer.Sent.Max+time.UnixMilli(exp).Sub(latest))
 	}

@@ -16,9 +16,7 @@ func bootClock() func() time.Duration {
 		return nil
 	}
 	return func() time.Duration {
-		// A clock that could be read once cannot fail later, and if it did, its
-		// zero would look like a step back, which takes nothing from Max.
-		now, _ := readBoot()
+		now, _ := readBoot() // a clock that could be read once does not fail later
 		return now
 	}
 }

@@ -53,7 +53,7 @@
 //   - If all agree and more are false, up to n/5, a bound can be off by no more
 //     than the phase of the store's second that the true responses leave open
 //     next to it: (1+false)/n of a second if they are spread evenly, and never
-//     more than a second, the margin and a round trip. For that each false one
+//     more than a second, two margins and a round trip. For that each false one
 //     must, by chance, fit all the others. Allowing for these too is not
 //     possible at less than 0.4s more width, without a false response in sight:
 //     if 20 spread evenly over the second agree, and any 4 of them may be false,
@@ -71,6 +71,6 @@
 // clock falls back to the node's wall clock and a configured bound, and
 // [Bounds] say so. A pause of the node that none of its clocks shows makes
 // Latest too early by as much; [Bounds.LatestAt] is for finding that out from
-// the date of the very answer that a write gets. Bounds of successive calls
-// overlap, but need not advance in step.
+// the date of the very answer that a write gets. Either bound may step back
+// between calls, as new samples change the vote.
 package storeclock

@@ -127,4 +127,3 @@ func (n *node) contains(t fatal, off time.Duration) {
 		t.Fatalf("bounds do not hold the store's time: Earliest is %v after it, Latest %v before (allowed: %v)", early, late, off)
 	}
 }
-

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
 // ends returns the sorted ends of intervals.
@@ -126,5 +128,20 @@ func TestElect(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestCarried(t *testing.T) {
+	v := vote{
+		interval: interval{low: 100, high: 200},
+		at:       elapsed.Reading{Min: time.Hour, Max: 2 * time.Hour},
+	}
+	now := elapsed.Reading{Min: time.Hour + time.Second, Max: 2*time.Hour + 2*time.Second}
+	want := interval{
+		low:  v.low.add(time.Second - 200*time.Microsecond),
+		high: v.high.add(2*time.Second + 400*time.Microsecond),
+	}
+	if got := v.carried(now, DefaultDriftPPM); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
