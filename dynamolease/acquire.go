@@ -5,16 +5,20 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // Acquire acquires a partition of a group for owner for ttl (1 s to a year), if it is free, released or surely expired;
 // if owner holds it live already, it is extended to at least ttl from now and keeps its epoch. The lease is then the
 // caller's, and acquired is true. If another owner holds it, acquired is false, and the lease is that owner's.
 //
-// owner must name one process, and no other process at the same time.
+// owner must name one process, and no other process at the same time. A lease that a session holds is another's, also
+// under the same name.
 //
-// It costs one read and, if it writes, one write unit; no read where this store wrote the row last. Several acquirers
-// of one partition have exactly one winner. A call whose answer was lost may be repeated: that returns the same epoch.
+// It costs one read and, if it writes, one write unit; no read where this store wrote the row last; and four write
+// units and a read more to take a lease over from a session that died. Several acquirers of one partition have exactly
+// one winner. A call whose answer was lost may be repeated: that returns the same epoch.
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was acquired. The store then tries to free
 // the row in the background; the next Acquire of this owner finds out at once. Other errors: [ArgumentError],
@@ -23,59 +27,113 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 	if err := firstError(checkLease(group, partition, owner), checkTTL(ttl)); err != nil {
 		return Lease{}, false, s.explain(err, "acquire")
 	}
-	a := &acquisition{store: s, key: leaseKey(group, partition), owner: owner, ttl: ttl}
-	done, err := settle(ctx, s, a.change())
+	a := &acquisition{store: s, key: leaseKey(group, partition), holder: holder{owner: owner}, ttl: ttl}
+	done, err := a.run(ctx)
 	if err != nil {
-		if errors.Is(err, ErrUnknownOutcome) {
-			a.abandon(ctx)
-		}
 		return Lease{}, false, s.explain(err, "acquire %s/%d", group, partition)
 	}
-	lease = done.seen.row.lease()
-	if done.applied == nil {
-		s.leases.forget(a.key)
-		return lease, false, nil
+	lease = a.lease(done)
+	if done.applied != nil {
+		lease.tenure = done.applied.at.tenure(ttl, done.seen.row.exp, done.answer)
 	}
-	lease.tenure = done.applied.at.tenure(ttl, done.seen.row.exp, done.answer)
-	s.leases.keep(a.key, done.seen, done.applied.at)
-	return lease, true, nil
+	return lease, done.applied != nil, nil
 }
 
-// An acquisition is one call of Acquire.
+// An acquisition is one attempt of a holder to get a lease.
 type acquisition struct {
-	store *Store
-	key   key
-	owner string
-	ttl   time.Duration
+	store  *Store
+	key    key
+	holder holder
+	ttl    time.Duration // of the lease, or of the session that is to hold it
+
+	other memberRow // the session's row, where another session has the lease; empty when it is not there
 
 	base     string   // the rev of the row that the latest attempt built on
 	taken    leaseRow // what that attempt would have made of it
 	extended bool     // an attempt extended a lease that the caller may still believe in
 }
 
+// run carries the acquisition through. What it may have acquired without knowing it is given up in the background.
+func (a *acquisition) run(ctx context.Context) (settled[leaseRow], error) {
+	done, err := settle(ctx, a.store, a.change())
+	switch {
+	case err != nil && errors.Is(err, ErrUnknownOutcome):
+		a.abandon(ctx)
+	case err != nil:
+	case done.applied != nil:
+		a.store.leases.keep(a.key, done.seen, done.applied.at)
+	case done.seen.row.holder != a.holder:
+		a.store.leases.forget(a.key)
+	}
+	return done, err
+}
+
 func (a *acquisition) change() change[leaseRow] {
 	return change[leaseRow]{
 		key: a.key, rows: a.store.leases, decode: decodeLease, ttl: a.ttl,
-		propose: a.propose,
-		// A row of another owner is read again, since it decides the answer; any other leads to a write.
-		start: func(seen sighting[leaseRow], at moment) bool { return !a.heldByAnother(seen.row, at) },
+		consult: a.consult, propose: a.propose,
+		// A row of another holder is read again, since it decides the answer; any other leads to a write.
+		start: func(seen sighting[leaseRow], at moment) bool {
+			return seen.row.holder == a.holder || !seen.row.inSession() && !seen.row.unexpired(at)
+		},
 	}
 }
 
-func (a *acquisition) heldByAnother(row leaseRow, at moment) bool {
-	return row.owner != a.owner && row.live(at)
+// consult reads the row of the session that holds the lease.
+func (a *acquisition) consult(ctx context.Context, row leaseRow, budget *request.Budget, timeout time.Duration) error {
+	a.other = memberRow{}
+	if !row.inSession() || row.holder == a.holder {
+		return nil
+	}
+	found, err := a.store.get(ctx, row.session, budget, timeout)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	a.other, err = decodeMember(found)
+	return err
+}
+
+// live tells whether the holder of the row may still be there.
+func (a *acquisition) live(row leaseRow, at moment) bool {
+	if row.inSession() {
+		return row.holder == a.holder || a.other.live(at)
+	}
+	return row.unexpired(at)
 }
 
 func (a *acquisition) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
-	if a.heldByAnother(seen.row, at) {
-		return proposal[leaseRow]{leave, seen.row}, nil
-	}
 	row := seen.row
+	live, mine := a.live(row, at), row.holder == a.holder
+	if live && (!mine || a.settled(row)) {
+		return proposal[leaseRow]{action: leave, next: row}, nil
+	}
+	p := proposal[leaseRow]{action: write}
+	if row.inSession() && !mine {
+		p.check = &condition{row.session, []string{a.other.rev}}
+	}
 	row.key = a.key
-	next, err := row.acquired(a.owner, a.ttl, at, a.store.retention)
+	next, err := row.acquired(a.holder, live, a.ttl, at, a.store.retention)
 	a.base, a.taken = seen.row.rev, next
-	a.extended = a.extended || next.epoch == seen.row.epoch && seen.row.rev != ""
-	return proposal[leaseRow]{write, next}, err
+	a.extended = a.extended || live
+	p.next = next
+	return p, err
+}
+
+// settled tells whether one's own session holds the lease and this store knows it, so that there is nothing to extend. A
+// lease that it does not know, from an acquisition that was never answered, is written again: otherwise what that one
+// does in the background could free it afterwards.
+func (a *acquisition) settled(row leaseRow) bool {
+	known, ok := a.store.leases.recall(a.key)
+	return row.inSession() && ok && known.row.rev == row.rev && len(known.unanswered) == 0
+}
+
+// lease is the row as it is now. Of another holder's session it shows the expiry, too.
+func (a *acquisition) lease(done settled[leaseRow]) Lease {
+	lease := done.seen.row.lease()
+	if a.other.rev != "" && done.applied == nil {
+		lease.ExpiresAt = time.UnixMilli(a.other.exp).UTC()
+	}
+	return lease
 }
 
 // abandon gives up, in the background, what the attempts may have acquired or may acquire yet: otherwise nobody would
@@ -91,7 +149,7 @@ func (a *acquisition) abandon(ctx context.Context) {
 		defer cancel()
 		if err := a.undo(ctx, unanswered); err != nil {
 			a.store.logger.WarnContext(ctx, "dynamolease: an abandoned acquisition stays until it expires",
-				"group", a.key.pk[len(leasePrefix):], "key", a.key.sk, "owner", a.owner, "err", err)
+				"group", a.key.pk[len(leasePrefix):], "key", a.key.sk, "owner", a.holder.owner, "err", err)
 		}
 	})
 }
@@ -107,13 +165,13 @@ func (a *acquisition) undo(ctx context.Context, unanswered []string) error {
 			row := seen.row
 			switch {
 			case slices.Contains(unanswered, row.rev):
-				return proposal[leaseRow]{write, row.freed(at, a.store.retention)}, nil
+				return proposal[leaseRow]{action: write, next: row.freed(at, a.store.retention)}, nil
 			case row.rev != a.base:
-				return proposal[leaseRow]{leave, row}, nil
+				return proposal[leaseRow]{action: leave, next: row}, nil
 			case row.rev == "":
-				return proposal[leaseRow]{write, a.taken.freed(at, a.store.retention)}, nil
+				return proposal[leaseRow]{action: write, next: a.taken.freed(at, a.store.retention)}, nil
 			default:
-				return proposal[leaseRow]{write, row}, nil
+				return proposal[leaseRow]{action: write, next: row}, nil
 			}
 		},
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,11 +21,11 @@ const (
 	itemsInFlight        = 32
 )
 
-// A batch extends up to 100 leases with one transaction. A transaction does all or nothing, so one lease that was lost
-// cancels the others: the cancellation says what became of each, and the rest is sent again at once.
+// A batch changes up to 100 leases of a bulk with one transaction. A transaction does all or nothing, so one lease that
+// was lost cancels the others: the cancellation says what became of each, and the rest is sent again at once.
 type batch struct {
-	renewal *renewal
-	items   []*renewing
+	bulk    *bulk
+	items   []*bulkItem
 	budget  *request.Budget
 	timeout time.Duration
 }
@@ -52,15 +51,15 @@ func (b *batch) run(ctx context.Context) error {
 }
 
 // look is the moment of the next attempt. The rows are read where this cannot be decided without: a node that was
-// suspended does not know the store's time, and a lease that has expired by now may have been extended by an attempt
-// that was not answered.
+// suspended does not know the store's time, and a lease that is not there any more by now may have been changed by an
+// attempt that was not answered.
 func (b *batch) look(ctx context.Context) (moment, error) {
 	for {
-		at, ok := b.renewal.store.timing.moment()
-		doubtful := slices.DeleteFunc(slices.Clone(b.items), func(i *renewing) bool {
-			return !i.open() || ok && (i.seen.row.live(at) || len(i.seen.unanswered) == 0)
+		at, ok := b.bulk.store.timing.moment()
+		doubtful := slices.DeleteFunc(slices.Clone(b.items), func(i *bulkItem) bool {
+			return !i.open() || ok && (b.bulk.holds(i.seen.row, at) || len(i.seen.unanswered) == 0)
 		})
-		if err := b.renewal.read(ctx, doubtful); err != nil {
+		if err := b.bulk.read(ctx, doubtful); err != nil {
 			return at, err
 		}
 		if ok {
@@ -69,11 +68,11 @@ func (b *batch) look(ctx context.Context) (moment, error) {
 	}
 }
 
-// open are the leases that are still to be extended; those that have expired by now are lost.
-func (b *batch) open(at moment) []*renewing {
-	var open []*renewing
+// open are the leases that are still to be changed; those that are not there any more by now are lost.
+func (b *batch) open(at moment) []*bulkItem {
+	var open []*bulkItem
 	for _, item := range b.items {
-		item.lost = item.lost || item.open() && !b.renewal.holds(item.seen.row, at)
+		item.lost = item.lost || item.open() && !b.bulk.holds(item.seen.row, at)
 		if item.open() {
 			open = append(open, item)
 		}
@@ -82,13 +81,13 @@ func (b *batch) open(at moment) []*renewing {
 }
 
 // try sends one transaction, and reports whether there must be another.
-func (b *batch) try(ctx context.Context, open []*renewing, at moment) (again bool, err error) {
+func (b *batch) try(ctx context.Context, open []*bulkItem, at moment) (again bool, err error) {
 	input, err := b.input(open, at)
 	if err != nil {
 		return false, err
 	}
-	answer, outcome, err := b.renewal.store.sender.Do(ctx, b.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
-		_, err := b.renewal.store.client.TransactWriteItems(ctx, input, opt)
+	answer, outcome, err := b.bulk.store.sender.Do(ctx, b.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := b.bulk.store.client.TransactWriteItems(ctx, input, opt)
 		return err
 	})
 	switch outcome {
@@ -114,29 +113,23 @@ func (b *batch) try(ctx context.Context, open []*renewing, at moment) (again boo
 
 // input is always a new one: the SDK writes its idempotency token back into the input, and DynamoDB answers a repeated
 // token with success without writing anything.
-func (b *batch) input(open []*renewing, at moment) (*dynamodb.TransactWriteItemsInput, error) {
+func (b *batch) input(open []*bulkItem, at moment) (*dynamodb.TransactWriteItemsInput, error) {
 	actions := make([]types.TransactWriteItem, len(open))
 	for i, item := range open {
-		next, err := item.seen.row.acquired(b.renewal.owner, b.renewal.ttl, at, b.renewal.store.retention)
+		next, err := b.bulk.next(item.seen.row, at)
 		if err != nil {
 			return nil, err
 		}
 		next.rev = uuid.NewString()
 		item.attempts = append(item.attempts, attempt[leaseRow]{next, write, at})
-		e := newExpression(next.attributes(), item.seen.accepted())
-		actions[i].Update = &types.Update{
-			TableName: &b.renewal.store.table, Key: item.key.attributes(),
-			UpdateExpression: &e.update, ConditionExpression: &e.condition,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}
+		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted()}, next.attributes())
 	}
 	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}, nil
 }
 
 // cancelled goes through the reasons of a cancelled transaction, each lease by its own. It waits where the store was
 // busy, and fails on a reason that trying again does not mend.
-func (b *batch) cancelled(ctx context.Context, open []*renewing, answer request.Answer, at moment, err error) error {
+func (b *batch) cancelled(ctx context.Context, open []*bulkItem, answer request.Answer, at moment, err error) error {
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != len(open) {
 		return err
@@ -145,7 +138,7 @@ func (b *batch) cancelled(ctx context.Context, open []*renewing, answer request.
 	for i, reason := range cancelled.CancellationReasons {
 		switch code := aws.ToString(reason.Code); code {
 		case "None", "":
-		case "ConditionalCheckFailed":
+		case conditionFailed:
 			progress = true
 			if err := b.refused(open[i], reason.Item, answer, at); err != nil {
 				return err
@@ -162,7 +155,7 @@ func (b *batch) cancelled(ctx context.Context, open []*renewing, answer request.
 	return nil
 }
 
-func (b *batch) refused(item *renewing, current item, answer request.Answer, at moment) error {
+func (b *batch) refused(item *bulkItem, current item, answer request.Answer, at moment) error {
 	var row leaseRow
 	if len(current) > 0 {
 		var err error
@@ -171,33 +164,14 @@ func (b *batch) refused(item *renewing, current item, answer request.Answer, at 
 		}
 	}
 	item.answer = answer
-	b.renewal.see(item, row, at)
+	b.bulk.see(item, row, at)
 	return nil
 }
 
 // fail ends the batch; what may still be applied is in the items, and goes into the store's memory from there.
 func (b *batch) fail(err error) error {
-	if slices.ContainsFunc(b.items, func(i *renewing) bool { return i.open() && i.unknown }) {
+	if slices.ContainsFunc(b.items, func(i *bulkItem) bool { return i.open() && i.unknown }) {
 		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
 	return err
-}
-
-// parallel calls f for 0 to n-1, at most limit at a time, and waits for all. It returns their errors joined.
-func parallel(n, limit int, f func(i int) error) error {
-	if n == 1 {
-		return f(0)
-	}
-	errs := make([]error, n)
-	slots := make(chan struct{}, limit)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			errs[i] = f(i)
-			<-slots
-		})
-	}
-	running.Wait()
-	return errors.Join(errs...)
 }

@@ -19,7 +19,12 @@ const (
 	attrNode       = "node"
 	attrAddress    = "address"
 	attrGroups     = "groups"
+	attrService    = "service"
 	attrSession    = "session"
+	attrOpened     = "opened"
+	attrLeft       = "left"
+	attrCheckpoint = "checkpoint"
+	attrWork       = "work"
 	leasePrefix    = "L#"
 	memberPrefix   = "M#"
 	nodePrefix     = "N#"
@@ -39,6 +44,11 @@ func leaseKey(group string, partition int) key {
 
 func memberKey(service, node string) key {
 	return key{memberPrefix + service, nodePrefix + node}
+}
+
+// sessionKey is the key of a session's row; session is the node, '#', and the session's id.
+func sessionKey(service, session string) key {
+	return key{memberPrefix + service, nodePrefix + session}
 }
 
 func (k key) attributes() map[string]types.AttributeValue {

@@ -18,9 +18,15 @@ type Lease struct {
 	// milliseconds and stays far below 2^53.
 	Epoch int64
 
-	// ExpiresAt is the time on the store's clock from which on the lease is not live. To compare it with this node's
-	// clock tells nothing; [Lease.Remaining] does.
+	// ExpiresAt is the time on the store's clock from which on the lease is not live; of a lease in a session, as far as
+	// the session's latest heartbeat went. To compare it with this node's clock tells nothing; [Lease.Remaining] does.
 	ExpiresAt time.Time
+
+	// Session is the session that the lease lives as long as, as "node#id"; empty for a lease with its own expiry.
+	Session string
+
+	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when nobody did.
+	Checkpoint []byte
 
 	tenure tenure
 }
@@ -35,12 +41,16 @@ func (l Lease) Remaining() time.Duration { return l.tenure.remaining() }
 type tenure struct {
 	clock *nodeClock
 	until time.Duration // a reading of the clock's Max
+	grip  *grip         // instead, for a lease in a session
 }
 
-// A nodeClock is the elapsed-time clock of this node. (Behind a pointer, leases stay comparable.)
+// A nodeClock is the elapsed-time clock of this node.
 type nodeClock struct{ now elapsed.Clock }
 
 func (t tenure) remaining() time.Duration {
+	if t.grip != nil {
+		return t.grip.remaining()
+	}
 	if t.clock == nil {
 		return 0
 	}

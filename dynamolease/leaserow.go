@@ -4,28 +4,52 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
+
+// A holder is who holds a lease: an owner, until an expiry of the lease's own, or for as long as a session lives.
+type holder struct {
+	owner   string // empty when nobody does
+	session key    // of the session's row; zero for a lease with its own expiry
+}
+
+// inSession tells whether the lease lives as long as a session.
+func (h holder) inSession() bool { return h.session != key{} }
 
 // A leaseRow is the row of one partition. A row without an owner is free; its epoch goes on from where it is.
 type leaseRow struct {
-	key   key
-	owner string // empty when free
-	epoch int64
-	exp   int64 // store time in milliseconds, while there is an owner
-	ttl   int64 // epoch seconds, only for DynamoDB's own clean-up
-	rev   string
+	key key
+	holder
+	epoch      int64
+	exp        int64 // store time in milliseconds, of a lease with its own expiry
+	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
+	checkpoint []byte
+	work       string // the id of the last fenced transaction
+	marked     bool   // checkpoint and work are to be written
+	rev        string
 }
 
 func decodeLease(row item) (leaseRow, error) {
 	d := decode(row)
-	lease := leaseRow{key: d.key, epoch: d.positive(attrEpoch), rev: d.text(attrRev)}
+	lease := leaseRow{key: d.key, epoch: d.positive(attrEpoch), rev: d.text(attrRev), checkpoint: d.bytes(attrCheckpoint)}
 	if d.has(attrOwner) {
 		lease.owner = d.text(attrOwner)
+	}
+	switch {
+	case lease.owner == "":
+	case d.has(attrSession) || d.has(attrService):
+		lease.session = sessionKey(d.text(attrService), d.text(attrSession))
+	default:
 		lease.exp = d.positive(attrExp)
 	}
 	if d.has(attrTTL) {
 		lease.ttl = d.positive(attrTTL)
+	}
+	if d.has(attrWork) {
+		lease.work = d.text(attrWork)
 	}
 	if d.err == nil {
 		_, d.err = lease.partition()
@@ -40,30 +64,48 @@ func (r leaseRow) revised(rev string) leaseRow {
 	return r
 }
 
+// attributes are all that an acquisition, extension or release decides. A checkpoint stays as it is unless it is marked.
 func (r leaseRow) attributes() []attribute {
 	list := []attribute{
-		{attrEpoch, numberValue(r.epoch)}, {attrTTL, numberValue(r.ttl)}, {attrRev, stringValue(r.rev)},
-		{attrOwner, nil}, {attrExp, nil},
+		{attrEpoch, numberValue(r.epoch)}, {attrRev, stringValue(r.rev)},
+		{attrOwner, nil}, {attrExp, nil}, {attrService, nil}, {attrSession, nil}, {attrTTL, nil},
 	}
 	if r.owner != "" {
-		list[3].value = stringValue(r.owner)
-		list[4].value = numberValue(r.exp)
+		list[2].value = stringValue(r.owner)
+	}
+	if r.exp > 0 {
+		list[3].value = numberValue(r.exp)
+	}
+	if r.inSession() {
+		list[4].value = stringValue(r.session.pk[len(memberPrefix):])
+		list[5].value = stringValue(r.session.sk[len(nodePrefix):])
+	}
+	if r.ttl > 0 {
+		list[6].value = numberValue(r.ttl)
+	}
+	if r.marked {
+		list = append(list, attribute{attrCheckpoint, nil}, attribute{attrWork, nil})
+		if len(r.checkpoint) > 0 {
+			list[len(list)-2].value = &types.AttributeValueMemberB{Value: r.checkpoint}
+		}
+		if r.work != "" {
+			list[len(list)-1].value = stringValue(r.work)
+		}
 	}
 	return list
 }
 
-// live tells whether the lease may still be live: it is not only when it has surely expired.
-func (r leaseRow) live(at moment) bool {
-	return r.owner != "" && r.exp > at.earliest()
+// unexpired tells whether a lease with its own expiry may still be live: it is not only when it has surely expired.
+func (r leaseRow) unexpired(at moment) bool {
+	return r.owner != "" && !r.inSession() && r.exp > at.earliest()
 }
 
-// acquired is the row as owner takes or extends it. Only for a row that no other owner holds.
-func (r leaseRow) acquired(owner string, ttl time.Duration, at moment, retention time.Duration) (leaseRow, error) {
-	extension := r.owner == owner && r.live(at)
+// acquired is the row as h takes or, with extend, keeps it. Only for a row that nobody else holds.
+func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at moment, retention time.Duration) (leaseRow, error) {
 	next := r
-	next.owner = owner
+	next.holder = h
 	switch {
-	case extension:
+	case extend:
 	case r.rev == "":
 		// Above any epoch that an older row of this partition can have had: see "Epochs" in the package documentation.
 		next.epoch = at.latest()
@@ -72,27 +114,29 @@ func (r leaseRow) acquired(owner string, ttl time.Duration, at moment, retention
 	default:
 		next.epoch++
 	}
+	if h.inSession() {
+		// Whether it is live is the session's matter, and so the row must stay for as long: it has no ttl.
+		next.exp, next.ttl = 0, 0
+		return next, nil
+	}
 	next.exp = at.expiry(ttl)
-	if extension {
+	if extend {
 		next.exp = max(next.exp, r.exp)
 	}
 	next.ttl = cleanup(next.exp, retention)
 	return next, nil
 }
 
-// freed is the row without an owner. It keeps its epoch.
+// freed is the row without a holder. It keeps its epoch.
 func (r leaseRow) freed(at moment, retention time.Duration) leaseRow {
-	r.owner, r.exp = "", 0
+	r.holder, r.exp = holder{}, 0
 	r.ttl = cleanup(at.latest(), retention)
 	return r
 }
 
 // partition is the number in the row's sort key.
 func (r leaseRow) partition() (int, error) {
-	digits, padded := r.key.sk, len(r.key.sk) == partitionLen
-	if padded {
-		digits = digits[len("P#"):]
-	}
+	digits, _ := strings.CutPrefix(r.key.sk, "P#")
 	n, err := strconv.Atoi(digits)
 	if err != nil || fmt.Sprintf(partitionKey, n) != r.key.sk {
 		return 0, r.key.malformed(attrSK, "is not P# and a partition of 10 digits")
@@ -100,16 +144,22 @@ func (r leaseRow) partition() (int, error) {
 	return n, nil
 }
 
-// lease is what the caller gets to see.
+// lease is what the caller gets to see, except for how long it may count on it.
 func (r leaseRow) lease() Lease {
 	partition, _ := r.partition()
-	return Lease{
-		Group:     r.key.pk[len(leasePrefix):],
-		Partition: partition,
-		Owner:     r.owner,
-		Epoch:     r.epoch,
-		ExpiresAt: time.UnixMilli(r.exp).UTC(),
+	lease := Lease{
+		Group:      r.key.pk[len(leasePrefix):],
+		Partition:  partition,
+		Owner:      r.owner,
+		Epoch:      r.epoch,
+		Checkpoint: r.checkpoint,
 	}
+	if r.inSession() {
+		lease.Session = r.session.sk[len(nodePrefix):]
+	} else if r.exp > 0 {
+		lease.ExpiresAt = time.UnixMilli(r.exp).UTC()
+	}
+	return lease
 }
 
 // cleanup is the ttl attribute of a row that is of no use after exp: epoch seconds, rounded up.

@@ -11,6 +11,10 @@ type Member struct {
 	// Groups are the lease groups that the node takes part in, sorted, each once.
 	Groups []string
 
+	// Session is the node's session, as "node#id", and empty for a member by heartbeats alone. A node that restarted
+	// under its own name is listed once, by its newest session.
+	Session string
+
 	// ExpiresAt is the time on the store's clock at which the node stops being a member without another heartbeat.
 	ExpiresAt time.Time
 }

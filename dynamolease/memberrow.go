@@ -6,13 +6,16 @@ import (
 	"time"
 )
 
-// A memberRow is the row of one node in a service.
+// A memberRow is the row of one node in a service: by heartbeats of the node's own, or by one session of it.
 type memberRow struct {
 	key     key
 	node    string
 	address string
 	groups  []string
-	exp     int64 // store time in milliseconds
+	session string // the node, '#', and the session's id; empty for a member by heartbeats
+	opened  int64  // store time in milliseconds at which the session was opened
+	left    int64  // store time in milliseconds at which the node was taken off the members, 0 while it is one
+	exp     int64  // store time in milliseconds
 	ttl     int64
 	rev     string
 }
@@ -30,7 +33,18 @@ func decodeMember(row item) (memberRow, error) {
 	if d.has(attrTTL) {
 		member.ttl = d.positive(attrTTL)
 	}
-	if member.node != strings.TrimPrefix(d.key.sk, nodePrefix) && !d.has(attrSession) {
+	if d.has(attrLeft) {
+		member.left = d.positive(attrLeft)
+	}
+	name := member.node
+	if d.has(attrSession) {
+		member.session, member.opened = d.text(attrSession), d.positive(attrOpened)
+		name = member.session
+		if !strings.HasPrefix(member.session, member.node+"#") {
+			d.fail(attrSession, "is not of the node")
+		}
+	}
+	if nodePrefix+name != d.key.sk {
 		d.fail(attrNode, "is not the node of the key")
 	}
 	return member, d.err
@@ -47,15 +61,21 @@ func (r memberRow) attributes() []attribute {
 	list := []attribute{
 		{attrNode, stringValue(r.node)}, {attrAddress, stringValue(r.address)},
 		{attrExp, numberValue(r.exp)}, {attrTTL, numberValue(r.ttl)}, {attrRev, stringValue(r.rev)},
-		{attrGroups, nil},
+		{attrGroups, nil}, {attrLeft, nil},
 	}
 	if len(r.groups) > 0 {
 		list[5].value = stringsValue(r.groups)
 	}
+	if r.left > 0 {
+		list[6].value = numberValue(r.left)
+	}
+	if r.session != "" {
+		list = append(list, attribute{attrSession, stringValue(r.session)}, attribute{attrOpened, numberValue(r.opened)})
+	}
 	return list
 }
 
-func (r memberRow) live(at moment) bool { return r.exp > at.earliest() }
+func (r memberRow) live(at moment) bool { return r.rev != "" && r.exp > at.earliest() }
 
 func (r memberRow) member() Member {
 	return Member{
@@ -63,6 +83,7 @@ func (r memberRow) member() Member {
 		Node:      r.node,
 		Address:   r.address,
 		Groups:    slices.Clone(r.groups),
+		Session:   r.session,
 		ExpiresAt: time.UnixMilli(r.exp).UTC(),
 	}
 }

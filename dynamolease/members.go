@@ -2,8 +2,8 @@ package dynamolease
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -28,7 +28,7 @@ func (s *Store) Heartbeat(ctx context.Context, service, node, address string, tt
 			next := row
 			next.exp = at.expiry(ttl)
 			next.ttl = cleanup(next.exp, s.retention)
-			return proposal[memberRow]{write, next}, nil
+			return proposal[memberRow]{action: write, next: next}, nil
 		},
 	})
 	if err != nil {
@@ -51,55 +51,21 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err != nil {
 		return nil, s.explain(err, "read members of %s", service)
 	}
-	var members []Member
+	return newest(rows, at), nil
+}
+
+// newest lists each node once, by the latest of its live rows: a node that restarted has another session, and is found
+// where that one says.
+func newest(rows []memberRow, at moment) []Member {
+	latest := make(map[string]memberRow)
 	for _, row := range rows {
-		if row.live(at) {
-			members = append(members, row.member())
+		if former, ok := latest[row.node]; row.live(at) && row.left == 0 && (!ok || former.opened <= row.opened) {
+			latest[row.node] = row
 		}
 	}
-	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Node, b.Node) })
-	return members, nil
-}
-
-// Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it has not released stay
-// its own until they expire. A node that is no member is no error.
-//
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the node is gone. Other errors: [ArgumentError],
-// [RowError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds.
-func (s *Store) Leave(ctx context.Context, service, node string) error {
-	if err := firstError(checkName("service", service), checkNode(node)); err != nil {
-		return s.explain(err, "leave")
+	members := make([]Member, 0, len(latest))
+	for _, node := range slices.Sorted(maps.Keys(latest)) {
+		members = append(members, latest[node].member())
 	}
-	k := memberKey(service, node)
-	_, err := settle(ctx, s, change[memberRow]{
-		key: k, rows: s.members, decode: decodeMember, start: always,
-		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
-			switch {
-			case len(seen.unanswered) > 0:
-				return proposal[memberRow]{write, gone(k, node, at, s.retention)}, nil
-			case seen.row.rev == "":
-				return proposal[memberRow]{leave, seen.row}, nil
-			default:
-				return proposal[memberRow]{remove, seen.row}, nil
-			}
-		},
-	})
-	if err != nil {
-		return s.explain(err, "leave of %s from %s", node, service)
-	}
-	s.members.forget(k)
-	return nil
-}
-
-// gone is a row that is no member. It stands where a heartbeat was never answered: the heartbeat that made the row would
-// be applied to a deleted one, but not to one with another rev.
-func gone(k key, node string, at moment, retention time.Duration) memberRow {
-	return memberRow{key: k, node: node, address: "-", exp: 1, ttl: cleanup(at.latest(), retention)}
-}
-
-func always(sighting[memberRow], moment) bool { return true }
-
-// sortedSet is the list sorted, each once.
-func sortedSet(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
+	return members
 }

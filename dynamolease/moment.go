@@ -37,6 +37,12 @@ func (m moment) earliest() int64 { return m.now.Earliest.UnixMilli() }
 // latest is the store's time at the most, in milliseconds, rounded up.
 func (m moment) latest() int64 { return ceilMilli(m.now.Latest) }
 
+// latestAsEarliest is the moment for who must be sure that a lease has not expired yet, rather than that it has.
+func (m moment) latestAsEarliest() moment {
+	m.now.Earliest = m.now.Latest
+	return m
+}
+
 // expiry is what a row says that is to last for at least ttl, also when the holder's clock runs slow.
 func (m moment) expiry(ttl time.Duration) int64 {
 	drift := time.Duration(int64(ttl) / 1_000_000 * int64(m.clock.drift))
@@ -53,7 +59,7 @@ func (m moment) tenure(ttl time.Duration, exp int64, answer request.Answer) tenu
 		latest := answer.Date.Add(time.Second + m.clock.slack)
 		until = min(until, answer.Sent.Max+time.UnixMilli(exp).Sub(latest))
 	}
-	return tenure{&m.clock.node, until}
+	return tenure{clock: &m.clock.node, until: until}
 }
 
 func ceilMilli(t time.Time) int64 {

@@ -15,61 +15,60 @@ func (s *Store) Release(ctx context.Context, group string, partition int, owner 
 	if err := checkLease(group, partition, owner); err != nil {
 		return false, s.explain(err, "release")
 	}
-	r := &release{store: s, key: leaseKey(group, partition), owner: owner}
-	done, err := settle(ctx, s, r.change())
-	if err != nil {
-		return false, s.explain(err, "release %s/%d", group, partition)
-	}
-	s.leases.forget(r.key)
-	if done.applied != nil {
-		return r.held, nil
-	}
-	return r.outcome()
+	r := &release{store: s, key: leaseKey(group, partition), holder: holder{owner: owner}, live: leaseRow.unexpired}
+	released, err = r.run(ctx)
+	return released, s.explain(err, "release %s/%d", group, partition)
 }
 
-// A release is one call of Release.
+// A release is one attempt of a holder to give a lease up.
 type release struct {
-	store *Store
-	key   key
-	owner string
-	held  bool   // an attempt was made on a live lease of the owner
-	last  moment // of the latest look at the row
-	exp   int64  // of the lease that the attempts were made on
+	store  *Store
+	key    key
+	holder holder
+	live   func(leaseRow, moment) bool // the holder's lease has not run out
+
+	held leaseRow // the live lease that an attempt was made on; empty before
+	last moment   // of the latest look at the row
 }
 
-func (r *release) change() change[leaseRow] {
-	return change[leaseRow]{
+func (r *release) run(ctx context.Context) (bool, error) {
+	done, err := settle(ctx, r.store, change[leaseRow]{
 		key: r.key, rows: r.store.leases, decode: decodeLease, propose: r.propose,
-		start: func(seen sighting[leaseRow], at moment) bool { return seen.row.owner == r.owner && seen.row.live(at) },
+		start: func(seen sighting[leaseRow], at moment) bool {
+			return seen.row.holder == r.holder && r.live(seen.row, at)
+		},
+	})
+	if err != nil {
+		return false, err
+	}
+	r.store.leases.forget(r.key)
+	switch {
+	case done.applied != nil:
+		return r.held.rev != "", nil
+	case r.held.rev == "" || !done.doubt:
+		return false, nil
+	case r.live(r.held, r.last.latestAsEarliest()):
+		// Somebody else has written since, and our lease has not run out even now: an unanswered attempt has freed it.
+		return true, nil
+	default:
+		return false, fmt.Errorf("%w: somebody else has the partition, and nothing tells whether it was released before it expired", ErrUnknownOutcome)
 	}
 }
 
-// propose frees the owner's live lease. Where an acquisition of this store was never answered and may be applied yet,
+// propose frees the holder's live lease. Where an acquisition of this store was never answered and may be applied yet,
 // it writes the row in any case: with a new rev that acquisition cannot come back after the release.
 func (r *release) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 	row := seen.row
 	r.last = at
-	if row.owner == r.owner && (r.held || row.live(at)) {
-		r.held, r.exp = true, row.exp
-		return proposal[leaseRow]{write, row.freed(at, r.store.retention)}, nil
+	if row.rev != "" && row.holder == r.holder && (r.held.rev != "" || r.live(row, at)) {
+		r.held = row
+		return proposal[leaseRow]{action: write, next: row.freed(at, r.store.retention)}, nil
 	}
 	if len(seen.unanswered) == 0 {
-		return proposal[leaseRow]{leave, row}, nil
+		return proposal[leaseRow]{action: leave, next: row}, nil
 	}
 	if row.rev == "" {
 		row = leaseRow{key: r.key, epoch: at.latest()}.freed(at, r.store.retention)
 	}
-	return proposal[leaseRow]{write, row}, nil
-}
-
-// outcome answers when the last look found nothing to release. If an attempt before was refused, somebody else has
-// written since: a lease of ours that had not expired by then can only have been freed by one of our own attempts.
-func (r *release) outcome() (bool, error) {
-	if !r.held {
-		return false, nil
-	}
-	if r.last.latest() < r.exp {
-		return true, nil
-	}
-	return false, fmt.Errorf("%w: another owner has the partition, and nothing tells whether it was released before it expired", ErrUnknownOutcome)
+	return proposal[leaseRow]{action: write, next: row}, nil
 }

@@ -43,35 +43,85 @@ func (s *Store) repeat(ctx context.Context, budget *request.Budget, timeout time
 	}
 }
 
-// write makes one attempt at a conditional write of one row.
-func (s *Store) write(ctx context.Context, k key, what action, attributes []attribute, accepted []string, timeout time.Duration) (request.Answer, request.Outcome, error) {
-	if what == remove {
-		e := newExpression(nil, accepted)
+// A rowWrite is a conditional write of one row.
+type rowWrite struct {
+	condition
+	action     action
+	attributes []attribute
+	check      *condition // of another row, in the same transaction
+}
+
+// write makes one attempt at a conditional write.
+func (s *Store) write(ctx context.Context, w rowWrite, timeout time.Duration) (request.Answer, request.Outcome, error) {
+	switch {
+	case w.check != nil:
+		return s.writeChecked(ctx, w, timeout)
+	case w.action == remove:
+		e := newExpression(nil, w.accepted)
 		return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
 			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-				TableName: &s.table, Key: k.attributes(), ConditionExpression: &e.condition,
+				TableName: &s.table, Key: w.key.attributes(), ConditionExpression: &e.condition,
+				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			}, opt)
+			return err
+		})
+	default:
+		e := newExpression(w.attributes, w.accepted)
+		return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+			_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName: &s.table, Key: w.key.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
 				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 			}, opt)
 			return err
 		})
 	}
-	e := newExpression(attributes, accepted)
+}
+
+// writeChecked writes the row and checks another in one transaction: the row first, its reason is read from there.
+func (s *Store) writeChecked(ctx context.Context, w rowWrite, timeout time.Duration) (request.Answer, request.Outcome, error) {
+	input := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Update: s.update(w.condition, w.attributes)},
+		{ConditionCheck: s.conditionCheck(*w.check)},
+	}}
 	return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: k.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, opt)
+		_, err := s.client.TransactWriteItems(ctx, input, opt)
 		return err
 	})
 }
 
-// refusedItem is the row that a failed condition brought along, free of charge.
-func refusedItem(err error) item {
+// update is a conditional write of one row as an action of a transaction.
+func (s *Store) update(c condition, attributes []attribute) *types.Update {
+	e := newExpression(attributes, c.accepted)
+	return &types.Update{
+		TableName: &s.table, Key: c.key.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+}
+
+func (s *Store) conditionCheck(c condition) *types.ConditionCheck {
+	e := newExpression(nil, c.accepted)
+	return &types.ConditionCheck{
+		TableName: &s.table, Key: c.key.attributes(), ConditionExpression: &e.condition,
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}
+}
+
+// refusedItem is the row that a failed condition brought along, free of charge; empty where there is none. It did not
+// come where another condition of the transaction failed.
+func refusedItem(err error) (row item, came bool) {
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
-		return refused.Item
+		return refused.Item, true
 	}
-	return nil
+	var cancelled *types.TransactionCanceledException
+	if errors.As(err, &cancelled) && len(cancelled.CancellationReasons) > 0 {
+		first := cancelled.CancellationReasons[0]
+		return first.Item, aws.ToString(first.Code) == conditionFailed
+	}
+	return nil, false
 }
+
+const conditionFailed = "ConditionalCheckFailed"

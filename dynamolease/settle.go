@@ -20,6 +20,9 @@ type change[R record[R]] struct {
 	// somebody else wrote first, and with a new moment for each attempt, so it must decide from these alone.
 	propose func(seen sighting[R], at moment) (proposal[R], error)
 
+	// consult looks up what propose needs besides the row; nil for nothing.
+	consult func(ctx context.Context, seen R, budget *request.Budget, timeout time.Duration) error
+
 	// start tells whether a row that the store remembers will do to begin with; otherwise it is read. A decision not to
 	// write must come from a read, since nothing checks it afterwards.
 	start func(sighting[R], moment) bool
@@ -34,6 +37,13 @@ type change[R record[R]] struct {
 type proposal[R record[R]] struct {
 	action action
 	next   R
+	check  *condition // on another row, checked in the same transaction; nil for none
+}
+
+// A condition is that a row has one of the accepted revs, where "" stands for a row that is not there.
+type condition struct {
+	key      key
+	accepted []string
 }
 
 type action int
@@ -56,6 +66,7 @@ type settled[R record[R]] struct {
 	seen    sighting[R] // the row as it is now
 	applied *attempt[R] // the attempt that was applied; nil when propose had nothing to write
 	answer  request.Answer
+	doubt   bool // an attempt was never answered
 }
 
 // settle carries a change through: it reads the row unless the store remembers it, and writes until an attempt was
@@ -69,12 +80,17 @@ func settle[R record[R]](ctx context.Context, s *Store, c change[R]) (settled[R]
 		if err := run.look(ctx); err != nil {
 			return run.fail(err)
 		}
+		if c.consult != nil {
+			if err := c.consult(ctx, run.seen.row, run.budget, run.timeout); err != nil {
+				return run.fail(err)
+			}
+		}
 		p, err := c.propose(run.seen, run.at)
 		if err != nil {
 			return run.fail(err)
 		}
 		if p.action == leave && !run.unknown {
-			return settled[R]{seen: run.seen}, nil
+			return settled[R]{seen: run.seen, doubt: run.doubt}, nil
 		}
 		done, err := run.try(ctx, p)
 		if err != nil {
@@ -98,6 +114,7 @@ type settlement[R record[R]] struct {
 	known    bool // seen is set
 	attempts []attempt[R]
 	unknown  bool // an attempt was not answered, and the row was not seen since
+	doubt    bool // an attempt was not answered
 	refusals int
 }
 
@@ -154,14 +171,16 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 	}
 	a := attempt[R]{p.next.revised(uuid.NewString()), p.action, r.at}
 	r.attempts = append(r.attempts, a)
-	answer, outcome, err := r.store.write(ctx, r.change.key, p.action, a.row.attributes(), r.seen.accepted(), r.timeout)
+	answer, outcome, err := r.store.write(ctx, rowWrite{
+		condition{r.change.key, r.seen.accepted()}, p.action, a.row.attributes(), p.check,
+	}, r.timeout)
 	switch outcome {
 	case request.Done:
 		return r.apply(&a, nil, answer), nil
 	case request.Refused:
 		return r.refused(ctx, err, answer)
 	case request.Unknown:
-		r.unknown = true
+		r.unknown, r.doubt = true, true
 		if a.action == write {
 			r.seen.add(a.row.revision())
 		}
@@ -176,7 +195,12 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 // refused looks at the row that a refusal brought along: left by an earlier attempt of ours, which then was applied and
 // whose answer was lost, or written by somebody else.
 func (r *settlement[R]) refused(ctx context.Context, err error, answer request.Answer) (*settled[R], error) {
-	if seeErr := r.see(refusedItem(err)); seeErr != nil {
+	row, came := refusedItem(err)
+	if !came { // the condition on another row did not hold, and this row may be as it was
+		if readErr := r.read(ctx); readErr != nil {
+			return nil, readErr
+		}
+	} else if seeErr := r.see(row); seeErr != nil {
 		return nil, seeErr
 	}
 	if done := r.own(answer); done != nil {
@@ -205,7 +229,7 @@ func (r *settlement[R]) apply(a *attempt[R], unanswered []string, answer request
 	if a.action == remove {
 		seen = sighting[R]{}
 	}
-	return &settled[R]{seen, a, answer}
+	return &settled[R]{seen, a, answer, r.doubt}
 }
 
 // fail ends the change with an error, and leaves what may still be applied in the store's memory, where the next write

@@ -30,6 +30,7 @@ type Store struct {
 
 	leases  *memory[leaseRow]
 	members *memory[memberRow]
+	working *keyedLock // leases under which fenced work is going on
 
 	background background
 }
@@ -59,7 +60,8 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		logger:    o.Logger,
 		timing:    &timing{node: nodeClock{node}, store: clock, slack: o.Clock.Slack, drift: o.Clock.DriftPPM},
 		sender:    request.NewSender(clock, node),
-		leases:    newMemory(func(r leaseRow, latest int64) bool { return r.exp < latest }),
+		working:   newKeyedLock(),
+		leases:    newMemory(func(r leaseRow, latest int64) bool { return !r.inSession() && r.exp < latest }),
 		members:   newMemory(func(r memberRow, latest int64) bool { return r.exp < latest }),
 	}, nil
 }

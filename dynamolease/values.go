@@ -82,6 +82,19 @@ func (d *decoder) positive(attribute string) int64 {
 	return n
 }
 
+// bytes reads a binary value, which may be missing.
+func (d *decoder) bytes(attribute string) []byte {
+	if !d.has(attribute) {
+		return nil
+	}
+	value, ok := d.item[attribute].(*types.AttributeValueMemberB)
+	if !ok {
+		d.fail(attribute, "is not binary")
+		return nil
+	}
+	return value.Value
+}
+
 // texts reads a list of strings, which may be missing or empty.
 func (d *decoder) texts(attribute string) []string {
 	if !d.has(attribute) {

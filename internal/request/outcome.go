@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -18,7 +19,7 @@ type Outcome int
 const (
 	// Done: the store said that it did what was asked.
 	Done Outcome = iota
-	// Refused: a condition did not hold, or a transaction was cancelled; nothing was written.
+	// Refused: a condition did not hold; nothing was written.
 	Refused
 	// NotDone: nothing was written, and the same may succeed when tried again: throttled, in conflict with a
 	// transaction, signed with a wrong clock, or never sent.
@@ -55,9 +56,12 @@ func Classify(err error, sent bool) Outcome {
 		return Done
 	}
 	var refused *types.ConditionalCheckFailedException
-	var cancelled *types.TransactionCanceledException
-	if errors.As(err, &refused) || errors.As(err, &cancelled) {
+	if errors.As(err, &refused) {
 		return Refused
+	}
+	var cancelled *types.TransactionCanceledException
+	if errors.As(err, &cancelled) {
+		return classifyReasons(cancelled.CancellationReasons)
 	}
 	if clockWasWrong(err) {
 		return NotDone
@@ -67,6 +71,22 @@ func Classify(err error, sent bool) Outcome {
 		return classifyAnswer(api.ErrorCode(), err)
 	}
 	return classifySilence(err, sent)
+}
+
+// classifyReasons judges a cancelled transaction, which wrote nothing: refused when a condition did not hold, whatever
+// else there was, and worth another try when the store was only busy.
+func classifyReasons(reasons []types.CancellationReason) Outcome {
+	outcome := NotDone
+	for _, reason := range reasons {
+		switch aws.ToString(reason.Code) {
+		case "ConditionalCheckFailed":
+			return Refused
+		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		default:
+			outcome = Failed
+		}
+	}
+	return outcome
 }
 
 // classifyAnswer judges an error that the store itself gave.

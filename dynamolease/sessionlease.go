@@ -1,0 +1,153 @@
+package dynamolease
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Acquire acquires a partition of a group in the session, if it is free, released, surely expired, or of a session that
+// is over. The lease lives as long as the session: it needs no renewal. A lease that the session has already, also from
+// an acquisition that was never answered, is returned as it is, with its epoch. If another holder has it, acquired is
+// false, and the lease is that holder's.
+//
+// It costs one read and, if it writes, one write unit; four write units and a read more to take a lease over from
+// another session. The error is that of [Store.Acquire], and [ErrSessionLost] or [ErrSessionClosed] when the session is
+// over, also when it ended meanwhile.
+func (s *Session) Acquire(ctx context.Context, group string, partition int) (lease Lease, acquired bool, err error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire")
+	}
+	if err := s.Err(); err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
+	}
+	a := &acquisition{store: s.store, key: leaseKey(group, partition), holder: s.holder(), ttl: s.ttl}
+	done, err := a.run(ctx)
+	if err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
+	}
+	lease = a.lease(done)
+	if done.seen.row.holder != a.holder {
+		return lease, false, nil
+	}
+	grip, err := s.hold(a.key)
+	if err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
+	}
+	lease.tenure = tenure{grip: grip}
+	return lease, true, nil
+}
+
+// Release frees a lease of the session, so that another node can acquire it at once, and reports whether there was one.
+// Stop the work that it covers before. The error is that of [Store.Release].
+func (s *Session) Release(ctx context.Context, group string, partition int) (released bool, err error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
+		return false, s.store.explain(err, "release")
+	}
+	k := leaseKey(group, partition)
+	s.drop(k)
+	r := &release{store: s.store, key: k, holder: s.holder(), live: func(leaseRow, moment) bool { return s.Remaining() > 0 }}
+	released, err = r.run(ctx)
+	return released, s.store.explain(err, "release %s/%d", group, partition)
+}
+
+// ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them. Stop the work that
+// they cover before.
+func (s *Session) ReleaseAll(ctx context.Context) error {
+	me := s.holder()
+	b := &bulk{
+		store: s.store,
+		holds: func(row leaseRow, _ moment) bool { return row.rev != "" && row.holder == me },
+		next:  func(row leaseRow, at moment) (leaseRow, error) { return row.freed(at, s.store.retention), nil },
+	}
+	keys := s.dropAll()
+	for _, k := range keys {
+		b.add(k)
+	}
+	err := b.run(ctx)
+	for _, k := range keys {
+		s.store.leases.forget(k)
+	}
+	return s.store.explain(err, "release leases of session %s", s.ID())
+}
+
+// Close ends the session: Done is closed, all its leases are released, and its row is deleted, which takes the node off
+// the members. Stop the work that the leases cover before. What could not be released is free when the session expires.
+// Closing a session that is over does nothing.
+func (s *Session) Close(ctx context.Context) error {
+	if !s.end(ErrSessionClosed) {
+		return nil
+	}
+	s.beat.Lock() // a heartbeat on its way would be in the way of the deletion
+	defer s.beat.Unlock()
+	return errors.Join(s.ReleaseAll(ctx), s.remove(ctx))
+}
+
+// remove deletes the session's row, and so frees whatever refers to it still.
+func (s *Session) remove(ctx context.Context) error {
+	_, err := settle(ctx, s.store, change[memberRow]{
+		key: s.row.key, rows: s.store.members, decode: decodeMember, start: always,
+		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
+			row := seen.row
+			switch {
+			case row.rev == "":
+				return proposal[memberRow]{action: leave, next: row}, nil
+			case s.doubt:
+				// The attempt to open it that was never answered would make the row again, if there were none.
+				row.exp, row.left = 1, at.latest()
+				return proposal[memberRow]{action: write, next: row}, nil
+			default:
+				return proposal[memberRow]{action: remove, next: row}, nil
+			}
+		},
+	})
+	s.store.members.forget(s.row.key)
+	return s.store.explain(err, "close session %s", s.ID())
+}
+
+func (s *Session) holder() holder { return holder{owner: s.node, session: s.row.key} }
+
+// hold notes a lease that was acquired, unless the session ended meanwhile.
+func (s *Session) hold(k key) (*grip, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.cause != nil:
+		return nil, s.cause
+	case s.term.remaining() == 0:
+		return nil, ErrSessionLost
+	case s.held[k] == nil:
+		s.held[k] = &grip{term: s.term}
+	}
+	return s.held[k], nil
+}
+
+// drop notes that a lease is not held any more, before it is released.
+func (s *Session) drop(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if grip := s.held[k]; grip != nil {
+		grip.over.Store(true)
+		delete(s.held, k)
+	}
+}
+
+// dropAll drops all leases, and returns their keys in order.
+func (s *Session) dropAll() []key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := make([]key, 0, len(s.held))
+	for k, grip := range s.held {
+		grip.over.Store(true)
+		keys = append(keys, k)
+	}
+	clear(s.held)
+	slices.SortFunc(keys, func(a, b key) int {
+		if c := strings.Compare(a.pk, b.pk); c != 0 {
+			return c
+		}
+		return strings.Compare(a.sk, b.sk)
+	})
+	return keys
+}
