@@ -48,6 +48,7 @@ type acquisition struct {
 
 	other memberRow // the session's row, where another session has the lease; empty when it is not there
 
+	epoch    int64    // of an acquisition where there was no row
 	base     string   // the rev of the row that the latest attempt built on
 	taken    leaseRow // what that attempt would have made of it
 	extended bool     // an attempt extended a lease that the caller may still believe in
@@ -58,7 +59,7 @@ func (a *acquisition) run(ctx context.Context) (settled[leaseRow], error) {
 	done, err := settle(ctx, a.store, a.change())
 	switch {
 	case err != nil && errors.Is(err, ErrUnknownOutcome):
-		a.abandon(ctx)
+		a.abandon(ctx, done.doubted)
 	case err != nil:
 	case done.applied != nil:
 		a.store.leases.keep(a.key, done.seen, done.applied.at)
@@ -85,7 +86,7 @@ func (a *acquisition) consult(ctx context.Context, row leaseRow, budget *request
 	if !row.inSession() || row.holder == a.holder {
 		return nil
 	}
-	found, err := a.store.get(ctx, row.session, budget, timeout)
+	found, _, err := a.store.get(ctx, row.session, budget, timeout)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -111,7 +112,13 @@ func (a *acquisition) propose(seen sighting[leaseRow], at moment) (proposal[leas
 	if row.inSession() && !mine {
 		p.check = &condition{row.session, []string{a.other.rev}}
 	}
-	row.key = a.key
+	if row.rev == "" {
+		// All attempts of one acquisition are to have one epoch.
+		if a.epoch == 0 {
+			a.epoch = a.store.firstEpoch(at)
+		}
+		row.key, row.epoch = a.key, a.epoch
+	}
 	next, err := row.acquired(a.holder, live, a.ttl, at, a.store.retention)
 	a.base, a.taken = seen.row.rev, next
 	a.extended = a.extended || live
@@ -138,12 +145,10 @@ func (a *acquisition) lease(done settled[leaseRow]) Lease {
 
 // abandon gives up, in the background, what the attempts may have acquired or may acquire yet: otherwise nobody would
 // work the partition for a whole ttl. An extension is left alone, since the caller may count on the lease that it has.
-func (a *acquisition) abandon(ctx context.Context) {
-	seen, ok := a.store.leases.recall(a.key)
-	if !ok || a.extended {
+func (a *acquisition) abandon(ctx context.Context, unanswered []string) {
+	if a.extended {
 		return
 	}
-	unanswered := slices.Clone(seen.unanswered)
 	a.store.background.run(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(a.ttl, patience))
 		defer cancel()

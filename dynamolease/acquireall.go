@@ -46,8 +46,9 @@ type joint struct {
 	ttl     time.Duration
 	budget  *request.Budget
 	timeout time.Duration
-	parts   []*part // in partition order
-	unknown bool    // a transaction was not answered, and the rows were not seen since
+	parts   []*part        // in partition order
+	answer  request.Answer // to the latest reading of the rows
+	unknown bool           // a transaction was not answered, and the rows were not seen since
 }
 
 // A part is one lease of a joint. Attempt i of each part went out in the same transaction.
@@ -55,6 +56,7 @@ type part struct {
 	acquisition
 	seen     sighting[leaseRow]
 	attempts []attempt[leaseRow]
+	doubted  []string // the revs of those that were not answered
 }
 
 func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
@@ -64,7 +66,7 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 			return j.fail(ctx, err)
 		}
 		if applied >= 0 {
-			return j.leases(applied, request.Answer{}), true, nil
+			return j.leases(applied, j.answer), true, nil
 		}
 		if others := j.others(at); len(others) > 0 {
 			return others, false, nil
@@ -78,7 +80,9 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 		case request.Unknown:
 			j.unknown = true
 			for _, p := range j.parts {
-				p.seen.add(p.attempts[len(p.attempts)-1].row.rev)
+				rev := p.attempts[len(p.attempts)-1].row.rev
+				p.seen.add(rev)
+				p.doubted = append(p.doubted, rev)
 			}
 			err = j.budget.Again(ctx, err)
 		case request.NotDone:
@@ -94,12 +98,13 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 // as a whole, so the first row tells.
 func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 	first, last := j.parts[0].key, j.parts[len(j.parts)-1].key
-	rows, at, err := queryNow(ctx, j.store, rowRange{first.pk, first.sk, last.sk}, j.ttl, decodeLease)
+	view, err := queryNow(ctx, j.store, rowRange{first.pk, first.sk, last.sk}, j.budget, j.ttl, decodeLease)
 	if err != nil {
 		return at, -1, err
 	}
-	found := make(map[key]leaseRow, len(rows))
-	for _, row := range rows {
+	j.answer = view.answer
+	found := make(map[key]leaseRow, len(view.rows))
+	for _, row := range view.rows {
 		found[row.key] = row
 	}
 	for _, p := range j.parts {
@@ -110,7 +115,7 @@ func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 	}
 	j.unknown = false
 	one := j.parts[0]
-	return at, slices.IndexFunc(one.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == one.seen.row.rev }), nil
+	return view.at, slices.IndexFunc(one.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == one.seen.row.rev }), nil
 }
 
 // others are the leases that somebody else holds.
@@ -134,7 +139,7 @@ func (j *joint) try(ctx context.Context, at moment) (request.Answer, request.Out
 			return request.Answer{}, request.Failed, err
 		}
 		next := proposed.next.revised(uuid.NewString())
-		p.attempts = append(p.attempts, attempt[leaseRow]{next, write, at})
+		p.attempts = append(p.attempts, attempt[leaseRow]{next, at})
 		actions = append(actions, types.TransactWriteItem{Update: j.store.update(condition{p.key, p.seen.accepted()}, next.attributes())})
 		if c := proposed.check; c != nil && !checked[c.key] {
 			checked[c.key] = true
@@ -142,7 +147,7 @@ func (j *joint) try(ctx context.Context, at moment) (request.Answer, request.Out
 		}
 	}
 	input := &dynamodb.TransactWriteItemsInput{TransactItems: append(actions, checks...)}
-	return j.store.sender.Do(ctx, j.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+	return j.store.sender.Do(ctx, j.budget.Timeout(j.timeout), func(ctx context.Context, opt func(*dynamodb.Options)) error {
 		_, err := j.store.client.TransactWriteItems(ctx, input, opt)
 		return err
 	})
@@ -168,7 +173,7 @@ func (j *joint) fail(ctx context.Context, err error) ([]Lease, bool, error) {
 	for _, p := range j.parts {
 		last := p.attempts[len(p.attempts)-1]
 		j.store.leases.keep(p.key, p.seen, last.at)
-		p.abandon(ctx)
+		p.abandon(ctx, p.doubted)
 	}
 	return nil, false, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 }

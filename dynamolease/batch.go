@@ -31,6 +31,9 @@ type batch struct {
 }
 
 func (b *batch) run(ctx context.Context) error {
+	if err := b.budget.Spent(); err != nil {
+		return err
+	}
 	for {
 		at, err := b.look(ctx)
 		if err != nil {
@@ -54,12 +57,15 @@ func (b *batch) run(ctx context.Context) error {
 // suspended does not know the store's time, and a lease that is not there any more by now may have been changed by an
 // attempt that was not answered.
 func (b *batch) look(ctx context.Context) (moment, error) {
-	for {
+	for tries := 0; ; tries++ {
+		if err := again(ctx, b.budget, tries); err != nil {
+			return moment{}, err
+		}
 		at, ok := b.bulk.store.timing.moment()
 		doubtful := slices.DeleteFunc(slices.Clone(b.items), func(i *bulkItem) bool {
 			return !i.open() || ok && (b.bulk.holds(i.seen.row, at) || len(i.seen.unanswered) == 0)
 		})
-		if err := b.bulk.read(ctx, doubtful); err != nil {
+		if err := b.bulk.read(ctx, doubtful, b.budget); err != nil {
 			return at, err
 		}
 		if ok {
@@ -86,7 +92,7 @@ func (b *batch) try(ctx context.Context, open []*bulkItem, at moment) (again boo
 	if err != nil {
 		return false, err
 	}
-	answer, outcome, err := b.bulk.store.sender.Do(ctx, b.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+	answer, outcome, err := b.bulk.store.sender.Do(ctx, b.budget.Timeout(b.timeout), func(ctx context.Context, opt func(*dynamodb.Options)) error {
 		_, err := b.bulk.store.client.TransactWriteItems(ctx, input, opt)
 		return err
 	})
@@ -107,7 +113,7 @@ func (b *batch) try(ctx context.Context, open []*bulkItem, at moment) (again boo
 	case request.NotDone:
 		return true, b.budget.Again(ctx, err)
 	default:
-		return false, err
+		return false, b.failed(open, err)
 	}
 }
 
@@ -121,7 +127,7 @@ func (b *batch) input(open []*bulkItem, at moment) (*dynamodb.TransactWriteItems
 			return nil, err
 		}
 		next.rev = uuid.NewString()
-		item.attempts = append(item.attempts, attempt[leaseRow]{next, write, at})
+		item.attempts = append(item.attempts, attempt[leaseRow]{next, at})
 		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted()}, next.attributes())
 	}
 	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}, nil
@@ -146,13 +152,29 @@ func (b *batch) cancelled(ctx context.Context, open []*bulkItem, answer request.
 		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
 			busy = true
 		default:
-			return fmt.Errorf("%s: %s: %s: %w", open[i].key.sk, code, aws.ToString(reason.Message), err)
+			return b.failed(open, err)
 		}
 	}
 	if busy || !progress {
 		return b.budget.Again(ctx, err)
 	}
 	return nil
+}
+
+// failed names the lease for which a transaction could not be done, where there is one.
+func (b *batch) failed(open []*bulkItem, err error) error {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != len(open) {
+		return err
+	}
+	for i, reason := range cancelled.CancellationReasons {
+		switch code := aws.ToString(reason.Code); code {
+		case "None", "", conditionFailed, "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		default:
+			return fmt.Errorf("%s: %s: %s: %w", open[i].key.sk, code, aws.ToString(reason.Message), err)
+		}
+	}
+	return err
 }
 
 func (b *batch) refused(item *bulkItem, current item, answer request.Answer, at moment) error {

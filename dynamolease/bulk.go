@@ -18,7 +18,8 @@ type bulk struct {
 	holds func(row leaseRow, at moment) bool              // the lease is still there to be changed
 	next  func(row leaseRow, at moment) (leaseRow, error) // what is to become of it
 
-	items []*bulkItem
+	items  []*bulkItem
+	budget *request.Budget // of the whole
 }
 
 // A bulkItem is one lease of a bulk.
@@ -38,6 +39,7 @@ func (b *bulk) add(k key) { b.items = append(b.items, &bulkItem{key: k}) }
 
 // run makes the change, by transactions or item by item, and leaves what it learned in the store's memory.
 func (b *bulk) run(ctx context.Context) error {
+	b.budget = b.store.budget(b.ttl)
 	err := b.begin(ctx)
 	if err == nil {
 		err = b.write(ctx)
@@ -66,11 +68,11 @@ func (b *bulk) begin(ctx context.Context) error {
 			unknown = append(unknown, item)
 		}
 	}
-	return b.read(ctx, unknown)
+	return b.read(ctx, unknown, b.budget)
 }
 
 // read looks the rows of items up in the table, with one Query for each group, from the first to the last of its items.
-func (b *bulk) read(ctx context.Context, items []*bulkItem) error {
+func (b *bulk) read(ctx context.Context, items []*bulkItem, budget *request.Budget) error {
 	for len(items) > 0 {
 		pk := items[0].key.pk
 		n := slices.IndexFunc(items, func(i *bulkItem) bool { return i.key.pk != pk })
@@ -78,16 +80,17 @@ func (b *bulk) read(ctx context.Context, items []*bulkItem) error {
 			n = len(items)
 		}
 		between := rowRange{pk, items[0].key.sk, items[n-1].key.sk}
-		rows, at, err := queryNow(ctx, b.store, between, b.ttl, decodeLease)
+		view, err := queryNow(ctx, b.store, between, budget, b.ttl, decodeLease)
 		if err != nil {
 			return err
 		}
-		found := make(map[key]leaseRow, len(rows))
-		for _, row := range rows {
+		found := make(map[key]leaseRow, len(view.rows))
+		for _, row := range view.rows {
 			found[row.key] = row
 		}
 		for _, item := range items[:n] {
-			b.see(item, found[item.key], at)
+			item.answer = view.answer
+			b.see(item, found[item.key], view.at)
 		}
 		items = items[n:]
 	}
@@ -112,7 +115,7 @@ func (b *bulk) write(ctx context.Context) error {
 	}
 	chunks := slices.Collect(slices.Chunk(items, maxTransaction))
 	return parallel(len(chunks), transactionsInFlight, func(i int) error {
-		t := &batch{bulk: b, items: chunks[i], budget: b.store.budget(b.ttl), timeout: b.store.timeout(b.ttl)}
+		t := &batch{bulk: b, items: chunks[i], budget: b.budget.Share(), timeout: b.store.timeout(b.ttl)}
 		return t.run(ctx)
 	})
 }
@@ -120,7 +123,7 @@ func (b *bulk) write(ctx context.Context) error {
 // single changes one lease with an UpdateItem of its own.
 func (b *bulk) single(ctx context.Context, item *bulkItem) error {
 	done, err := settle(ctx, b.store, change[leaseRow]{
-		key: item.key, rows: b.store.leases, decode: decodeLease, ttl: b.ttl, seen: &item.seen,
+		key: item.key, rows: b.store.leases, decode: decodeLease, ttl: b.ttl, seen: &item.seen, budget: b.budget.Share(),
 		propose: func(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 			if !b.holds(seen.row, at) {
 				return proposal[leaseRow]{action: leave, next: seen.row}, nil

@@ -87,7 +87,19 @@ type node struct {
 	clock
 }
 
+// node is a node that has been there for a while: it knows the store's time.
 func (w *world) node(optFns ...func(*dynamolease.Options)) *node {
+	w.Helper()
+	n := w.coldNode(optFns...)
+	if _, err := n.Members(w.Context(), "nobody"); err != nil {
+		w.Fatal(err)
+	}
+	n.path.Reset()
+	return n
+}
+
+// coldNode is a node that has just started.
+func (w *world) coldNode(optFns ...func(*dynamolease.Options)) *node {
 	w.Helper()
 	path := w.server.Transport
 	if w.virtual {

@@ -105,10 +105,7 @@ func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at moment, 
 	next := r
 	next.holder = h
 	switch {
-	case extend:
-	case r.rev == "":
-		// Above any epoch that an older row of this partition can have had: see "Epochs" in the package documentation.
-		next.epoch = at.latest()
+	case extend, r.rev == "": // where there is no row, r has the first epoch
 	case r.epoch == math.MaxInt64:
 		return r, r.key.malformed(attrEpoch, "cannot grow any further")
 	default:

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 )
 
 // Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it has not released stay
-// its own: those in its sessions until the sessions end. A node that is no member is no error.
+// its own: those in its sessions until the sessions end. A node that is no member is no error. It is a query of the
+// node's rows, and one write for each; the rows stay until DynamoDB's TTL takes them.
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the node is gone. Other errors: [ArgumentError],
 // [RowError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a row.
@@ -22,7 +22,7 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 	}
 	var errs []error
 	for _, k := range rows {
-		errs = append(errs, s.leave(ctx, k, node))
+		errs = append(errs, s.leave(ctx, k))
 	}
 	return s.explain(errors.Join(errs...), "leave of %s from %s", node, service)
 }
@@ -32,7 +32,7 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 func (s *Store) rowsOf(ctx context.Context, service, node string) ([]key, error) {
 	own := memberKey(service, node)
 	// Keys from the node's own to the last that begins with it and '#'.
-	found, err := query(ctx, s, rowRange{own.pk, own.sk, own.sk + "#\U0010FFFF"}, 0, decodeMember)
+	found, _, err := query(ctx, s, rowRange{own.pk, own.sk, own.sk + "#\U0010FFFF"}, nil, 0, decodeMember)
 	if err != nil {
 		return nil, err
 	}
@@ -45,42 +45,27 @@ func (s *Store) rowsOf(ctx context.Context, service, node string) ([]key, error)
 	return keys, nil
 }
 
-// leave deletes the row of a node by heartbeats, and marks that of a session: what a session holds depends on its row,
-// so nobody but the session itself may delete it.
-func (s *Store) leave(ctx context.Context, k key, node string) error {
-	_, err := settle(ctx, s, change[memberRow]{
+// leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat that was never answered
+// could make a deleted row again, while it cannot be applied to one with another rev.
+func (s *Store) leave(ctx context.Context, k key) error {
+	done, err := settle(ctx, s, change[memberRow]{
 		key: k, rows: s.members, decode: decodeMember, start: always,
 		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
-			switch row := seen.row; {
-			case row.session != "":
-				return leaveSession(row, at), nil
-			case slices.ContainsFunc(seen.unanswered, func(rev string) bool { return rev != row.rev }):
-				return proposal[memberRow]{action: write, next: gone(k, node, at, s.retention)}, nil
-			case row.rev == "":
+			row := seen.row
+			if len(seen.unanswered) == 0 && (row.rev == "" || row.left > 0) {
 				return proposal[memberRow]{action: leave, next: row}, nil
-			default:
-				return proposal[memberRow]{action: remove, next: row}, nil
 			}
+			row.left = at.latest()
+			if row.session == "" {
+				row = memberRow{key: k, node: k.sk[len(nodePrefix):], address: "-", left: row.left, exp: 1, ttl: cleanup(at.latest(), s.retention)}
+			}
+			return proposal[memberRow]{action: write, next: row}, nil
 		},
 	})
-	if err == nil {
-		s.members.forget(k)
+	if err == nil && done.applied != nil {
+		s.members.keep(k, done.seen, done.applied.at)
 	}
 	return err
-}
-
-func leaveSession(row memberRow, at moment) proposal[memberRow] {
-	if row.left > 0 {
-		return proposal[memberRow]{action: leave, next: row}
-	}
-	row.left = at.latest()
-	return proposal[memberRow]{action: write, next: row}
-}
-
-// gone is a row that is no member. It stands where a heartbeat was never answered: the heartbeat that made the row would
-// be applied to a deleted one, but not to one with another rev.
-func gone(k key, node string, at moment, retention time.Duration) memberRow {
-	return memberRow{key: k, node: node, address: "-", exp: 1, ttl: cleanup(at.latest(), retention)}
 }
 
 func always(sighting[memberRow], moment) bool { return true }

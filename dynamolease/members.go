@@ -47,11 +47,11 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read members")
 	}
-	rows, at, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, 0, decodeMember)
+	found, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, nil, 0, decodeMember)
 	if err != nil {
 		return nil, s.explain(err, "read members of %s", service)
 	}
-	return newest(rows, at), nil
+	return newest(found.rows, found.at), nil
 }
 
 // newest lists each node once, by the latest of its live rows: a node that restarted has another session, and is found

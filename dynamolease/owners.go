@@ -15,11 +15,11 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read owners")
 	}
-	rows, at, err := queryNow(ctx, s, rowRange{pk: leasePrefix + group}, 0, decodeLease)
+	found, err := queryNow(ctx, s, rowRange{pk: leasePrefix + group}, nil, 0, decodeLease)
 	if err != nil {
 		return nil, s.explain(err, "read owners of %s", group)
 	}
-	leases, err := s.live(ctx, rows, at)
+	leases, err := s.live(ctx, found.rows, found.at)
 	return leases, s.explain(err, "read owners of %s", group)
 }
 
@@ -32,7 +32,7 @@ func (s *Store) live(ctx context.Context, rows []leaseRow, at moment) ([]Lease, 
 	for _, row := range rows {
 		if row.inSession() && !read[row.session.pk] {
 			read[row.session.pk] = true
-			found, err := query(ctx, s, rowRange{pk: row.session.pk}, 0, decodeMember)
+			found, _, err := query(ctx, s, rowRange{pk: row.session.pk}, nil, 0, decodeMember)
 			if err != nil {
 				return nil, err
 			}

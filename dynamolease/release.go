@@ -45,7 +45,7 @@ func (r *release) run(ctx context.Context) (bool, error) {
 	switch {
 	case done.applied != nil:
 		return r.held.rev != "", nil
-	case r.held.rev == "" || !done.doubt:
+	case r.held.rev == "" || len(done.doubted) == 0:
 		return false, nil
 	case r.live(r.held, r.last.latestAsEarliest()):
 		// Somebody else has written since, and our lease has not run out even now: an unanswered attempt has freed it.
@@ -68,7 +68,7 @@ func (r *release) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow
 		return proposal[leaseRow]{action: leave, next: row}, nil
 	}
 	if row.rev == "" {
-		row = leaseRow{key: r.key, epoch: at.latest()}.freed(at, r.store.retention)
+		row = leaseRow{key: r.key, epoch: r.store.firstEpoch(at)}.freed(at, r.store.retention)
 	}
 	return proposal[leaseRow]{action: write, next: row}, nil
 }

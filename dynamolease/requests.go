@@ -13,32 +13,32 @@ import (
 )
 
 // get reads a row, strongly consistent, until there is an answer. A row that is not there is an empty item.
-func (s *Store) get(ctx context.Context, k key, budget *request.Budget, timeout time.Duration) (item, error) {
+func (s *Store) get(ctx context.Context, k key, budget *request.Budget, timeout time.Duration) (item, request.Answer, error) {
 	var out *dynamodb.GetItemOutput
-	err := s.repeat(ctx, budget, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+	answer, err := s.repeat(ctx, budget, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
 		out, err = s.client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: &s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true),
 		}, opt)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, answer, err
 	}
-	return out.Item, nil
+	return out.Item, answer, nil
 }
 
 // repeat sends a read until it is answered.
-func (s *Store) repeat(ctx context.Context, budget *request.Budget, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) error {
+func (s *Store) repeat(ctx context.Context, budget *request.Budget, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) (request.Answer, error) {
 	for {
-		_, outcome, err := s.sender.Do(ctx, timeout, send)
+		answer, outcome, err := s.sender.Do(ctx, budget.Timeout(timeout), send)
 		if outcome == request.Done {
-			return nil
+			return answer, nil
 		}
 		if outcome == request.Failed {
-			return err
+			return answer, err
 		}
 		if err := budget.Again(ctx, err); err != nil {
-			return err
+			return answer, err
 		}
 	}
 }
@@ -46,37 +46,24 @@ func (s *Store) repeat(ctx context.Context, budget *request.Budget, timeout time
 // A rowWrite is a conditional write of one row.
 type rowWrite struct {
 	condition
-	action     action
 	attributes []attribute
 	check      *condition // of another row, in the same transaction
 }
 
 // write makes one attempt at a conditional write.
 func (s *Store) write(ctx context.Context, w rowWrite, timeout time.Duration) (request.Answer, request.Outcome, error) {
-	switch {
-	case w.check != nil:
+	if w.check != nil {
 		return s.writeChecked(ctx, w, timeout)
-	case w.action == remove:
-		e := newExpression(nil, w.accepted)
-		return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
-			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-				TableName: &s.table, Key: w.key.attributes(), ConditionExpression: &e.condition,
-				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			}, opt)
-			return err
-		})
-	default:
-		e := newExpression(w.attributes, w.accepted)
-		return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
-			_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName: &s.table, Key: w.key.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
-				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			}, opt)
-			return err
-		})
 	}
+	e := newExpression(w.attributes, w.accepted)
+	return s.sender.Do(ctx, timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: w.key.attributes(), UpdateExpression: &e.update, ConditionExpression: &e.condition,
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, opt)
+		return err
+	})
 }
 
 // writeChecked writes the row and checks another in one transaction: the row first, its reason is read from there.

@@ -32,7 +32,6 @@ type Session struct {
 	node    string
 	ttl     time.Duration
 	row     memberRow // as it was opened
-	doubt   bool      // an attempt to open it was never answered
 	term    *term
 
 	beat sync.Mutex // one heartbeat at a time
@@ -100,7 +99,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	}
 	s.members.keep(row.key, done.seen, done.applied.at)
 	session := &Session{
-		store: s, service: service, node: node, ttl: ttl, row: done.seen.row, doubt: done.doubt,
+		store: s, service: service, node: node, ttl: ttl, row: done.seen.row,
 		term: &term{clock: &s.timing.node}, held: make(map[key]*grip), done: make(chan struct{}),
 	}
 	session.extend(done)

@@ -72,34 +72,28 @@ func (s *Session) ReleaseAll(ctx context.Context) error {
 	return s.store.explain(err, "release leases of session %s", s.ID())
 }
 
-// Close ends the session: Done is closed, all its leases are released, and its row is deleted, which takes the node off
-// the members. Stop the work that the leases cover before. What could not be released is free when the session expires.
+// Close ends the session: Done is closed, all its leases are released, and its row is marked, which takes the node off
+// the members and frees whatever refers to the session still. Stop the work that the leases cover before. What could not be released is free when the session expires.
 // Closing a session that is over does nothing.
 func (s *Session) Close(ctx context.Context) error {
 	if !s.end(ErrSessionClosed) {
 		return nil
 	}
-	s.beat.Lock() // a heartbeat on its way would be in the way of the deletion
-	defer s.beat.Unlock()
-	return errors.Join(s.ReleaseAll(ctx), s.remove(ctx))
+	return errors.Join(s.ReleaseAll(ctx), s.close(ctx))
 }
 
-// remove deletes the session's row, and so frees whatever refers to it still.
-func (s *Session) remove(ctx context.Context) error {
+// close ends the session in the table. Its row stays, for a while, so that an attempt to open the session that was never
+// answered cannot make it again.
+func (s *Session) close(ctx context.Context) error {
 	_, err := settle(ctx, s.store, change[memberRow]{
 		key: s.row.key, rows: s.store.members, decode: decodeMember, start: always,
 		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
 			row := seen.row
-			switch {
-			case row.rev == "":
+			if row.rev == "" || row.exp == 1 {
 				return proposal[memberRow]{action: leave, next: row}, nil
-			case s.doubt:
-				// The attempt to open it that was never answered would make the row again, if there were none.
-				row.exp, row.left = 1, at.latest()
-				return proposal[memberRow]{action: write, next: row}, nil
-			default:
-				return proposal[memberRow]{action: remove, next: row}, nil
 			}
+			row.exp, row.left, row.ttl = 1, at.latest(), cleanup(at.latest(), s.store.retention)
+			return proposal[memberRow]{action: write, next: row}, nil
 		},
 	})
 	s.store.members.forget(s.row.key)

@@ -27,10 +27,11 @@ type change[R record[R]] struct {
 	// write must come from a read, since nothing checks it afterwards.
 	start func(sighting[R], moment) bool
 
-	// seen is the row where the caller has just read it; nil to have it recalled or read.
+	// seen is the row where the caller has looked it up; nil to have it recalled or read.
 	seen *sighting[R]
 
-	ttl time.Duration // bounds each request, and the whole; zero for operations without one
+	ttl    time.Duration   // bounds each request, and the whole; zero for operations without one
+	budget *request.Budget // of the call that this is a part of; nil for one of its own
 }
 
 // A proposal is what to do with a row.
@@ -49,16 +50,14 @@ type condition struct {
 type action int
 
 const (
-	leave  action = iota // nothing to write: the row that was seen is the answer
-	write                // make the row next
-	remove               // delete the row
+	leave action = iota // nothing to write: the row that was seen is the answer
+	write               // make the row next
 )
 
 // An attempt is one write of a change.
 type attempt[R record[R]] struct {
-	row    R // with the attempt's own rev
-	action action
-	at     moment
+	row R // with the attempt's own rev
+	at  moment
 }
 
 // A settled change is one whose outcome is known.
@@ -66,7 +65,7 @@ type settled[R record[R]] struct {
 	seen    sighting[R] // the row as it is now
 	applied *attempt[R] // the attempt that was applied; nil when propose had nothing to write
 	answer  request.Answer
-	doubt   bool // an attempt was never answered
+	doubted []string // the revs of attempts that were never answered
 }
 
 // settle carries a change through: it reads the row unless the store remembers it, and writes until an attempt was
@@ -75,7 +74,13 @@ type settled[R record[R]] struct {
 //
 // The error is [ErrUnknownOutcome] when an attempt was never answered and the row was not seen since.
 func settle[R record[R]](ctx context.Context, s *Store, c change[R]) (settled[R], error) {
-	run := &settlement[R]{store: s, change: c, budget: s.budget(c.ttl), timeout: s.timeout(c.ttl)}
+	run := &settlement[R]{store: s, change: c, budget: c.budget, timeout: s.timeout(c.ttl)}
+	if run.budget == nil {
+		run.budget = s.budget(c.ttl)
+	}
+	if err := run.budget.Spent(); err != nil {
+		return run.fail(err)
+	}
 	for {
 		if err := run.look(ctx); err != nil {
 			return run.fail(err)
@@ -89,8 +94,8 @@ func settle[R record[R]](ctx context.Context, s *Store, c change[R]) (settled[R]
 		if err != nil {
 			return run.fail(err)
 		}
-		if p.action == leave && !run.unknown {
-			return settled[R]{seen: run.seen, doubt: run.doubt}, nil
+		if p.action == leave && run.fresh {
+			return settled[R]{seen: run.seen, doubted: run.doubted}, nil
 		}
 		done, err := run.try(ctx, p)
 		if err != nil {
@@ -112,9 +117,10 @@ type settlement[R record[R]] struct {
 	at       moment
 	seen     sighting[R]
 	known    bool // seen is set
+	fresh    bool // seen is from a read or a refusal, with no attempt left open since
 	attempts []attempt[R]
-	unknown  bool // an attempt was not answered, and the row was not seen since
-	doubt    bool // an attempt was not answered
+	unknown  bool     // an attempt was not answered, and the row was not seen since
+	doubted  []string // the revs of attempts that were not answered
 	refusals int
 }
 
@@ -129,8 +135,11 @@ func (r *settlement[R]) look(ctx context.Context) error {
 		r.seen, r.known = r.change.rows.recall(r.change.key)
 		r.known = r.known && ok && r.change.start(r.seen, r.at)
 	}
-	for !r.known || !ok {
-		if err := r.read(ctx); err != nil {
+	for tries := 0; !r.known || !ok; tries++ {
+		if err := again(ctx, r.budget, tries); err != nil {
+			return err
+		}
+		if _, err := r.read(ctx); err != nil {
 			return err
 		}
 		r.known = true
@@ -139,12 +148,12 @@ func (r *settlement[R]) look(ctx context.Context) error {
 	return nil
 }
 
-func (r *settlement[R]) read(ctx context.Context) error {
-	row, err := r.store.get(ctx, r.change.key, r.budget, r.timeout)
+func (r *settlement[R]) read(ctx context.Context) (request.Answer, error) {
+	row, answer, err := r.store.get(ctx, r.change.key, r.budget, r.timeout)
 	if err != nil {
-		return err
+		return answer, err
 	}
-	return r.see(row)
+	return answer, r.see(row)
 }
 
 // see takes in the row as it was read, or as a refusal brought it along. An empty item is a row that is not there.
@@ -157,6 +166,7 @@ func (r *settlement[R]) see(row item) error {
 		}
 	}
 	r.seen.see(seen)
+	r.fresh = true
 	return nil
 }
 
@@ -164,26 +174,26 @@ func (r *settlement[R]) see(row item) error {
 // nil, nil when the change is still to be settled.
 func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], error) {
 	if p.action == leave {
-		if err := r.read(ctx); err != nil {
+		answer, err := r.read(ctx)
+		if err != nil {
 			return nil, err
 		}
-		return r.own(request.Answer{}), nil
+		return r.own(answer), nil
 	}
-	a := attempt[R]{p.next.revised(uuid.NewString()), p.action, r.at}
+	a := attempt[R]{p.next.revised(uuid.NewString()), r.at}
 	r.attempts = append(r.attempts, a)
 	answer, outcome, err := r.store.write(ctx, rowWrite{
-		condition{r.change.key, r.seen.accepted()}, p.action, a.row.attributes(), p.check,
-	}, r.timeout)
+		condition{r.change.key, r.seen.accepted()}, a.row.attributes(), p.check,
+	}, r.budget.Timeout(r.timeout))
 	switch outcome {
 	case request.Done:
 		return r.apply(&a, nil, answer), nil
 	case request.Refused:
 		return r.refused(ctx, err, answer)
 	case request.Unknown:
-		r.unknown, r.doubt = true, true
-		if a.action == write {
-			r.seen.add(a.row.revision())
-		}
+		r.unknown, r.fresh = true, false
+		r.doubted = append(r.doubted, a.row.revision())
+		r.seen.add(a.row.revision())
 		return nil, r.budget.Again(ctx, err)
 	case request.NotDone:
 		return nil, r.budget.Again(ctx, err)
@@ -197,7 +207,8 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 func (r *settlement[R]) refused(ctx context.Context, err error, answer request.Answer) (*settled[R], error) {
 	row, came := refusedItem(err)
 	if !came { // the condition on another row did not hold, and this row may be as it was
-		if readErr := r.read(ctx); readErr != nil {
+		var readErr error
+		if answer, readErr = r.read(ctx); readErr != nil {
 			return nil, readErr
 		}
 	} else if seeErr := r.see(row); seeErr != nil {
@@ -217,7 +228,7 @@ func (r *settlement[R]) own(answer request.Answer) *settled[R] {
 	r.unknown = false
 	for i := range r.attempts {
 		a := &r.attempts[i]
-		if a.action == write && a.row.revision() == r.seen.row.revision() {
+		if a.row.revision() == r.seen.row.revision() {
 			return r.apply(a, r.seen.unanswered, answer)
 		}
 	}
@@ -225,11 +236,7 @@ func (r *settlement[R]) own(answer request.Answer) *settled[R] {
 }
 
 func (r *settlement[R]) apply(a *attempt[R], unanswered []string, answer request.Answer) *settled[R] {
-	seen := sighting[R]{a.row, unanswered}
-	if a.action == remove {
-		seen = sighting[R]{}
-	}
-	return &settled[R]{seen, a, answer, r.doubt}
+	return &settled[R]{sighting[R]{a.row, unanswered}, a, answer, r.doubted}
 }
 
 // fail ends the change with an error, and leaves what may still be applied in the store's memory, where the next write
@@ -241,5 +248,5 @@ func (r *settlement[R]) fail(err error) (settled[R], error) {
 	if r.unknown {
 		err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
-	return settled[R]{seen: r.seen}, err
+	return settled[R]{seen: r.seen, doubted: r.doubted}, err
 }

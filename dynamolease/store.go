@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -32,6 +33,7 @@ type Store struct {
 	members *memory[memberRow]
 	working *keyedLock // leases under which fenced work is going on
 
+	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
 }
 
@@ -73,8 +75,23 @@ func (s *Store) Now() (earliest, latest time.Time, ok bool) {
 	return at.now.Earliest, at.now.Latest, ok
 }
 
-// Close waits until the background releases of abandoned acquisitions have ended, each within 10 seconds. A store needs
-// no Close otherwise, and gives nothing up in it: leases and memberships stay until released, left or expired.
+// firstEpoch is the epoch of a lease that has no row: the store's time, above any epoch that an older row of the partition
+// can have had; see "Epochs" in the package documentation. It never goes back, though what is known of the time may.
+func (s *Store) firstEpoch(at moment) int64 {
+	for {
+		last, next := s.epoch.Load(), at.latest()
+		if next <= last {
+			return last
+		}
+		if s.epoch.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
+
+// Close waits until the background releases of abandoned acquisitions have ended, each within 10 seconds, and begins no
+// more of them. A store needs no Close otherwise, and gives nothing up in it: leases and memberships stay until released,
+// left or expired.
 func (s *Store) Close() { s.background.wait() }
 
 // Shares of the ttl: a request that hangs must leave time for several others, and a call that cannot get through must
@@ -118,7 +135,7 @@ func (s *Store) setup(err error) error {
 			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
 	case errors.As(err, &api) && denied(api, err):
 		return &SetupError{s.table, "these credentials are not allowed to do that",
-			"grant dynamodb:GetItem, Query, UpdateItem, DeleteItem and ConditionCheckItem on the table", err}
+			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table", err}
 	}
 	return err
 }
@@ -129,11 +146,24 @@ func denied(api smithy.APIError, err error) bool {
 		errors.As(err, &response) && response.HTTPStatusCode() == http.StatusForbidden
 }
 
-// A background runs what outlives the call that began it, and waits for it.
+// A background runs what outlives the call that began it, until it is told to wait for all of that.
 type background struct {
+	mu      sync.Mutex
+	over    bool
 	running sync.WaitGroup
 }
 
-func (b *background) run(f func()) { b.running.Go(f) }
+func (b *background) run(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		b.running.Go(f)
+	}
+}
 
-func (b *background) wait() { b.running.Wait() }
+func (b *background) wait() {
+	b.mu.Lock()
+	b.over = true
+	b.mu.Unlock()
+	b.running.Wait()
+}

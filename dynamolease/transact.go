@@ -88,7 +88,7 @@ func (w *fencedWork) try(ctx context.Context) (done bool, err error) {
 	input := &dynamodb.TransactWriteItemsInput{TransactItems: append([]types.TransactWriteItem{
 		{Update: w.store.update(condition{w.key, []string{w.row.rev}}, next.attributes())},
 	}, w.items...)}
-	_, outcome, err := w.store.sender.Do(ctx, w.store.timeout(0), func(ctx context.Context, opt func(*dynamodb.Options)) error {
+	_, outcome, err := w.store.sender.Do(ctx, w.budget.Timeout(w.store.timeout(0)), func(ctx context.Context, opt func(*dynamodb.Options)) error {
 		_, err := w.store.client.TransactWriteItems(ctx, input, opt)
 		return err
 	})
@@ -153,7 +153,7 @@ func (w *fencedWork) refused(ctx context.Context, err error) error {
 }
 
 func (w *fencedWork) read(ctx context.Context) error {
-	row, err := w.store.get(ctx, w.key, w.budget, w.store.timeout(0))
+	row, _, err := w.store.get(ctx, w.key, w.budget, w.store.timeout(0))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -21,19 +22,38 @@ type Budget struct {
 	tries int
 }
 
+// shortest is the least time that an attempt is worth making in.
+const shortest = 10 * time.Millisecond
+
 // NewBudget allows attempts for as long as total, with no delay between two of them longer than maxDelay or a second.
 func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
 }
 
+// Share returns another budget that ends when b does, for attempts at the same time.
+func (b *Budget) Share() *Budget { return &Budget{limit: b.limit, cap: b.cap} }
+
+// Timeout is timeout, or what the budget has left if that is less.
+func (b *Budget) Timeout(timeout time.Duration) time.Duration {
+	return min(timeout, max(shortest, time.Until(b.limit)))
+}
+
+// Spent is an error when the budget has nothing left, for who has waited for a turn.
+func (b *Budget) Spent() error {
+	if time.Until(b.limit) > 0 {
+		return nil
+	}
+	return errors.New("gave up before the first attempt: no time left")
+}
+
 // Again waits before the next attempt. Its error, which wraps cause, says why there is none: the context has ended, or
-// would before the delay is over, or the budget is used up.
+// the budget is used up.
 func (b *Budget) Again(ctx context.Context, cause error) error {
 	delay := b.delay()
 	if err := Ended(ctx); err != nil {
 		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
 	}
-	if time.Now().Add(delay).After(b.limit) {
+	if time.Until(b.limit) < delay+shortest {
 		return fmt.Errorf("gave up after %d attempts: %w", b.tries, cause)
 	}
 	timer := time.NewTimer(delay)

@@ -58,13 +58,18 @@ type Clock struct {
 	cfg   Config
 	drift drift
 
-	mu       sync.Mutex
-	history  history
-	vote     vote // result over history, valid while stale is false
-	stale    bool
-	fallback bool // responses carry no usable Date: use the wall clock
-	warned   bool
+	mu      sync.Mutex
+	history history
+	vote    vote // result over history, valid while stale is false
+	stale   bool
+	dated   bool // a usable Date has come, ever
+	undated int  // responses in a row without one
 }
+
+// undatedMax is how many responses must come without a usable Date, and none
+// with one before, until the store is taken to send none. A single one can be
+// the work of some proxy.
+const undatedMax = 3
 
 // New returns a Clock that knows nothing yet, unless cfg chooses the node's
 // own clock.
@@ -90,7 +95,7 @@ func (c *Clock) Observe(sent, received elapsed.Reading, header http.Header) {
 		c.add(sample{date: instantOf(date), sent: sent, received: received})
 		return
 	}
-	if c.fallBack(received) {
+	if c.undatedResponse() {
 		c.cfg.Logger.Warn("dynamolease: the store's responses carry no usable Date header; using this node's wall clock",
 			slog.Duration("max_skew", c.cfg.MaxSkew))
 	}
@@ -103,29 +108,29 @@ func (c *Clock) add(s sample) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.history.add(s)
-	c.fallback = false
+	c.dated, c.undated = true, 0
 	c.stale = true
 }
 
-// fallBack goes over to the wall clock if nothing is known of the store's. It
-// reports whether that is to be logged.
-func (c *Clock) fallBack(now elapsed.Reading) bool {
+// undatedResponse counts a response without a usable Date, and reports whether
+// it is the one that makes the clock fall back to the node's wall clock.
+func (c *Clock) undatedResponse() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(now)
-	if !c.history.empty() {
-		return false
-	}
-	c.fallback = true
-	first := !c.warned
-	c.warned = true
-	return first
+	c.undated++
+	return !c.dated && c.undated == undatedMax
 }
 
 // Now returns bounds on the store's time at this moment. It returns false while
-// nothing is known of it: the caller must make a request first, whose response
-// is then observed. That may happen again later, as all that is known is
-// dropped when this node was suspended or one of its clocks stepped.
+// not enough is known of it: the caller must make a request first, whose
+// response is then observed. At the start it takes two responses that agree, so
+// that a false one is not believed for being the first. It may happen again
+// later, as all that is known is dropped when this node was suspended or one of
+// its clocks stepped.
+//
+// A store that never sent a usable Date is taken to send none after a few
+// responses, and the bounds are the node's. One that did is waited for: the
+// node's wall clock is not what its leases were written by.
 func (c *Clock) Now() (Bounds, bool) {
 	if c.cfg.Node {
 		return c.nodeBounds(c.cfg.Elapsed()), true
@@ -137,13 +142,19 @@ func (c *Clock) Now() (Bounds, bool) {
 	now := c.cfg.Elapsed()
 	c.forget(now)
 	switch {
-	case !c.history.empty():
-		return c.storeBounds(now), true
-	case c.fallback:
+	case !c.dated && c.undated >= undatedMax:
 		return c.nodeBounds(now), true
-	default:
+	case c.history.empty():
 		return Bounds{}, false
 	}
+	if c.stale {
+		c.vote = c.history.vote(now, c.drift, c.cfg.Margin)
+		c.stale = false
+	}
+	if !c.vote.decided {
+		return Bounds{}, false
+	}
+	return c.storeBounds(now), true
 }
 
 // forget drops the samples whose age the local clocks do not agree on any more.
@@ -154,10 +165,6 @@ func (c *Clock) forget(now elapsed.Reading) {
 }
 
 func (c *Clock) storeBounds(now elapsed.Reading) Bounds {
-	if c.stale {
-		c.vote = c.history.vote(now, c.drift, c.cfg.Margin)
-		c.stale = false
-	}
 	known := c.vote.carried(now, c.drift)
 	return Bounds{
 		Earliest: known.low.time(),

@@ -58,7 +58,8 @@
 //     possible at less than 0.4s more width, without a false response in sight:
 //     if 20 spread evenly over the second agree, and any 4 of them may be false,
 //     nothing narrower can be said.
-//   - A sole response is believed; of two, either may be false.
+//   - Fewer than five count only with a majority of at least two that agree: a
+//     sole response is not believed, and where two differ a third decides.
 //
 // More false responses than that, but in the minority and far off, still lose
 // the vote. A bound that is off does not yet break exclusion: for that, the
@@ -67,8 +68,8 @@
 //
 // # Limits
 //
-// A Date is not a documented promise of the store's; where it is absent the
-// clock falls back to the node's wall clock and a configured bound, and
+// A Date is not a documented promise of the store's; where it is absent from the
+// start the clock falls back to the node's wall clock and a configured bound, and
 // [Bounds] say so. A pause of the node that none of its clocks shows makes
 // Latest too early by as much; [Bounds.LatestAt] is for finding that out from
 // the date of the very answer that a write gets. Either bound may step back

@@ -125,5 +125,6 @@ func (h *history) vote(now elapsed.Reading, p drift, margin time.Duration) vote 
 	}
 	slices.Sort(h.lows)
 	slices.Sort(h.highs)
-	return vote{interval: elect(h.lows, h.highs, margin), at: now}
+	elected, decided := elect(h.lows, h.highs, margin)
+	return vote{interval: elected, at: now, decided: decided}
 }

@@ -1,0 +1,106 @@
+package processlease
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/storeclock"
+)
+
+// An Authority speaks for the process leases of all nodes in one table, with one ttl. It is safe for concurrent use, and
+// one per process and table is enough.
+type Authority struct {
+	client    Client
+	table     string
+	ttl       time.Duration
+	timeout   time.Duration // of a single request
+	retention time.Duration // of fences; KeepFences
+	logger    *slog.Logger
+
+	clock      elapsed.Clock
+	quick      *quickClock       // for Manager.Valid
+	storeTime  *storeclock.Clock // dates the end of a fence's retention, and nothing else
+	sender     *request.Sender
+	background sync.WaitGroup
+}
+
+// NewAuthority returns the authority over a table that looks like the one that [dynamolease.Store.CreateTable] makes.
+// All processes should use the same ttl, a whole number of milliseconds; [DefaultTTL] is a good one. It makes no request.
+// The error is a [dynamolease.ArgumentError] that names what cannot be used.
+func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func(*Options)) (*Authority, error) {
+	var o Options
+	for _, fn := range optFns {
+		fn(&o)
+	}
+	o.setDefaults()
+	switch {
+	case client == nil:
+		return nil, &dynamolease.ArgumentError{Argument: "client", Problem: "must not be nil"}
+	case table == "":
+		return nil, &dynamolease.ArgumentError{Argument: "table", Problem: "must not be empty"}
+	}
+	if err := checkTTL(ttl); err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	clock := o.clock()
+	storeTime := storeclock.New(storeclock.Config{Elapsed: clock, Slack: storeclock.DefaultSlack,
+		Margin: storeclock.DefaultMargin, DriftPPM: storeclock.DefaultDriftPPM, MaxSkew: storeclock.DefaultMaxSkew})
+	return &Authority{
+		client:    client,
+		table:     table,
+		ttl:       ttl,
+		timeout:   min(o.RequestTimeout, ttl/requestsPerTTL),
+		retention: o.FenceRetention,
+		logger:    o.Logger,
+		clock:     clock,
+		quick:     newQuickClock(clock, &o),
+		storeTime: storeTime,
+		sender:    request.NewSender(storeTime, clock),
+	}, nil
+}
+
+// StoreFor returns a store for the lease of one node.
+func (a *Authority) StoreFor(node string) (*Store, error) {
+	if err := checkNode(node); err != nil {
+		return nil, err
+	}
+	return &Store{authority: a, node: node}, nil
+}
+
+// Close waits until the background work has ended that dates superseded fences, which takes at most 10 seconds. Nothing
+// is lost without it but that work.
+func (a *Authority) Close() { a.background.Wait() }
+
+func (a *Authority) budget() *request.Budget {
+	return request.NewBudget(a.ttl/callsPerTTL, a.ttl/requestsPerTTL)
+}
+
+// evidence reads a fence. Without one, found is false.
+func (a *Authority) evidence(ctx context.Context, node string, k key, budget *request.Budget) (f Fence, found bool, err error) {
+	row, err := a.get(ctx, k, budget)
+	if err != nil || len(row) == 0 {
+		return Fence{}, false, err
+	}
+	f, err = decodeFence(k, node, row)
+	return f, err == nil, err
+}
+
+// evidenceOfTerm reads the fence that began a term.
+func (a *Authority) evidenceOfTerm(ctx context.Context, node string, term uint64, budget *request.Budget) (Fence, bool, error) {
+	return a.evidence(ctx, node, successorKey(node, term), budget)
+}
+
+// evidenceAgainst reads the fence that ended an owner's term.
+func (a *Authority) evidenceAgainst(ctx context.Context, node string, owner uuid.UUID, budget *request.Budget) (Fence, bool, error) {
+	return a.evidence(ctx, node, predecessorKey(node, owner), budget)
+}

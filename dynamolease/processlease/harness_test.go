@@ -1,0 +1,309 @@
+package processlease_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/dynamolease/processlease"
+)
+
+const ttl = processlease.DefaultTTL
+
+// A world is a table, and the node that one test fights for in it.
+type world struct {
+	testing.TB
+	server  *dynamotest.Server
+	table   string
+	node    string
+	virtual bool
+}
+
+// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server.
+func inVirtualTime(t *testing.T, test func(w *world)) {
+	t.Helper()
+	w := newWorld(t)
+	synctest.Test(t, func(t *testing.T) {
+		bubble := *w
+		bubble.TB, bubble.virtual = t, true
+		test(&bubble)
+	})
+}
+
+// subtest runs a test under its number in virtual time, in a world of its own.
+func subtest(t *testing.T, name string, test func(w *world)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	s := startServer(t)
+	return &world{TB: t, server: s, table: s.Table(t), node: "writer-" + uuid.NewString()[:8]}
+}
+
+func (w *world) transport() *dynamotest.Transport {
+	path := w.server.Transport
+	if w.virtual {
+		path = w.server.VirtualTransport
+	}
+	transport := path()
+	w.Cleanup(transport.Close)
+	return transport
+}
+
+// A boot is one process that wants to be the world's node: its own path to the server, its own clocks, its own owner.
+type boot struct {
+	clock
+	w         *world
+	path      *dynamotest.Transport
+	authority *processlease.Authority
+	store     *processlease.Store
+	owner     uuid.UUID
+}
+
+func (w *world) boot(optFns ...func(*processlease.Options)) *boot { return w.bootWith(ttl, optFns...) }
+
+func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options)) *boot {
+	w.Helper()
+	b := &boot{w: w, path: w.transport(), clock: newClock(), owner: uuid.New()}
+	options := []func(*processlease.Options){func(o *processlease.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		if w.virtual {
+			o.Elapsed = b.elapsed
+		}
+	}}
+	authority, err := processlease.NewAuthority(b.path.Client(), w.table, ttl, append(options, optFns...)...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(authority.Close)
+	b.authority = authority
+	if b.store, err = authority.StoreFor(w.node); err != nil {
+		w.Fatal(err)
+	}
+	return b
+}
+
+// A clock is the elapsed-time clock of a boot, which a test can make wrong.
+type clock struct {
+	mu     *sync.Mutex
+	origin time.Time
+	wall   *time.Duration // what the wall clock has gained on the others
+	paused *time.Duration // how much time passed that the monotonic clock did not see
+}
+
+func newClock() clock {
+	return clock{new(sync.Mutex), time.Now(), new(time.Duration), new(time.Duration)}
+}
+
+// elapsed is what the system's clocks would say: the monotonic one as it is, and the one that saw the most.
+func (c clock) elapsed() (atLeast, atMost time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mono := time.Since(c.origin) - *c.paused
+	return mono, mono + *c.wall
+}
+
+// step makes the wall clock jump ahead, as it does when a machine wakes from a suspend.
+func (c clock) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.wall += d
+}
+
+// pass lets d pass at once, on every clock.
+func (c clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.paused -= d
+}
+
+// outcome fails the test on an error.
+func (b *boot) outcome(out processlease.Outcome, err error) processlease.Outcome {
+	b.w.Helper()
+	if err != nil {
+		b.w.Fatal(err)
+	}
+	return out
+}
+
+func (b *boot) try() processlease.Outcome {
+	b.w.Helper()
+	return b.outcome(b.store.TryAcquire(b.w.Context(), b.owner))
+}
+
+// acquire expects to get the lease, or to renew it.
+func (b *boot) acquire() processlease.Lease {
+	b.w.Helper()
+	out := b.try()
+	if !out.Acquired {
+		b.w.Fatalf("not acquired: held by %v", out.Lease)
+	}
+	return out.Lease
+}
+
+// refused expects that another boot holds the lease, and returns its record.
+func (b *boot) refused() processlease.Lease {
+	b.w.Helper()
+	out := b.try()
+	if out.Acquired {
+		b.w.Fatalf("acquired %v, want it held", out.Lease)
+	}
+	return out.Lease
+}
+
+func (b *boot) observe() processlease.Observation {
+	b.w.Helper()
+	o, err := b.store.ObserveRival(b.w.Context(), b.owner)
+	if err != nil {
+		b.w.Fatal(err)
+	}
+	return o
+}
+
+// watched is an observation that has lasted for a full ttl, in virtual time.
+func (b *boot) watched() processlease.Observation {
+	b.w.Helper()
+	o := b.observe()
+	time.Sleep(o.Remaining())
+	return o
+}
+
+func (b *boot) tryTakeover(o processlease.Observation) processlease.Outcome {
+	b.w.Helper()
+	return b.outcome(b.store.TryTakeover(b.w.Context(), o))
+}
+
+// takeOver observes whoever holds the lease and takes it over, in virtual time.
+func (b *boot) takeOver() processlease.Lease {
+	b.w.Helper()
+	out := b.tryTakeover(b.watched())
+	if !out.Acquired {
+		b.w.Fatalf("not taken over: %v", out.Lease)
+	}
+	return out.Lease
+}
+
+func (b *boot) load() processlease.Lease {
+	b.w.Helper()
+	lease, found, err := b.store.Load(b.w.Context())
+	if err != nil || !found {
+		b.w.Fatalf("load: found %v, %v", found, err)
+	}
+	return lease
+}
+
+func (b *boot) participant() processlease.Participant {
+	return processlease.Participant{Node: b.w.node, Owner: b.owner}
+}
+
+// fence fences another boot, in time.
+func (b *boot) fence(of *boot) (processlease.Fence, error) {
+	b.w.Helper()
+	deadline, err := b.authority.FencingDeadline(5 * time.Second)
+	if err != nil {
+		b.w.Fatal(err)
+	}
+	ctx, cancel := context.WithDeadline(b.w.Context(), deadline)
+	defer cancel()
+	return b.authority.FenceIncarnation(ctx, of.participant())
+}
+
+func (b *boot) fenced(of *boot) processlease.Fence {
+	b.w.Helper()
+	f, err := b.fence(of)
+	if err != nil {
+		b.w.Fatal(err)
+	}
+	return f
+}
+
+// manage acquires the lease and lets a manager renew it.
+func (b *boot) manage(optFns ...func(*processlease.ManagerOptions)) *processlease.Manager {
+	b.w.Helper()
+	m, err := processlease.NewManager(b.w.Context(), b.try(), optFns...)
+	if err != nil {
+		b.w.Fatal(err)
+	}
+	b.w.Cleanup(m.Close)
+	return m
+}
+
+func every(interval time.Duration) func(*processlease.ManagerOptions) {
+	return func(o *processlease.ManagerOptions) { o.Interval = interval }
+}
+
+// writes counts the requests of a boot that write.
+func (b *boot) writes() int { return b.path.Count("UpdateItem") + b.path.Count("TransactWriteItems") }
+
+type row = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+
+func (w *world) key(sk string) row { return row{"pk": text("P#" + w.node), "sk": text(sk)} }
+
+// row reads a row of the node past all stores and faults. It is empty if it is not there.
+func (w *world) row(sk string) row {
+	w.Helper()
+	out, err := w.transport().Client().GetItem(context.Background(), &dynamodb.GetItemInput{
+		TableName: &w.table, Key: w.key(sk), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out.Item
+}
+
+// rows lists the sort keys of the node's rows.
+func (w *world) rows() []string {
+	w.Helper()
+	out, err := w.transport().Client().Query(context.Background(), &dynamodb.QueryInput{
+		TableName: &w.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: row{":pk": text("P#" + w.node)},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var keys []string
+	for _, r := range out.Items {
+		keys = append(keys, r["sk"].(*types.AttributeValueMemberS).Value)
+	}
+	return keys
+}
+
+// meddle changes one attribute of a row, or removes it when value is nil.
+func (w *world) meddle(sk, attribute string, value types.AttributeValue) {
+	w.Helper()
+	r := w.row(sk)
+	if r[attribute] = value; value == nil {
+		delete(r, attribute)
+	}
+	w.put(r)
+}
+
+func (w *world) put(r row) {
+	w.Helper()
+	if _, err := w.transport().Client().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &w.table, Item: r}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) remove(sk string) {
+	w.Helper()
+	_, err := w.transport().Client().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.key(sk)})
+	if err != nil {
+		w.Fatal(err)
+	}
+}

@@ -1,0 +1,97 @@
+package processlease
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+)
+
+// A Client is what process leases need of DynamoDB: a *[dynamodb.Client] is one. The methods must pass the options of
+// each call on: with them the SDK's own retries are turned off.
+type Client interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+const (
+	// DefaultTTL suits most programs: a manager then renews every 2 seconds.
+	DefaultTTL = 10 * time.Second
+
+	// KeepFences is the retention of fences that stay for ever.
+	KeepFences time.Duration = -1
+
+	maxTTL = 365 * 24 * time.Hour
+)
+
+// Options say how an [Authority] works. The zero value of each field stands for its default.
+type Options struct {
+	// RequestTimeout bounds each single request, besides a sixth of the ttl. Defaults to 2 seconds.
+	RequestTimeout time.Duration
+
+	// FenceRetention is how long a fence stays in the table after the term that it began was superseded. Until then
+	// whoever fenced its predecessor can have the proof again. Defaults to 90 days; [KeepFences] never deletes any.
+	FenceRetention time.Duration
+
+	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
+	Logger *slog.Logger
+
+	// IgnoreWallClock leaves the wall clock out when a manager counts how much time has passed. With it (the default) a
+	// pause that only the wall clock shows ends the lease, and so does a wall clock that steps forward: that costs the
+	// boot its lease, never exclusion.
+	IgnoreWallClock bool
+
+	// Elapsed replaces the clocks by which this process measures how much time has passed, for tests in virtual time.
+	// It must be safe for concurrent use and never go back: atLeast is a lower bound of the time since some fixed moment
+	// and never runs fast, atMost an upper one and never runs slow. Defaults to the system's clocks: the monotonic one for
+	// atLeast, the largest of monotonic, boot time (Linux) and wall clock for atMost.
+	Elapsed func() (atLeast, atMost time.Duration)
+}
+
+func (o *Options) setDefaults() {
+	if o.RequestTimeout == 0 {
+		o.RequestTimeout = 2 * time.Second
+	}
+	if o.FenceRetention == 0 {
+		o.FenceRetention = 90 * 24 * time.Hour
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}
+
+// validate names the first field that cannot be used.
+func (o *Options) validate() error {
+	switch {
+	case o.RequestTimeout < time.Millisecond:
+		return &dynamolease.ArgumentError{Argument: "Options.RequestTimeout", Problem: "must be at least 1ms"}
+	case o.FenceRetention != KeepFences && o.FenceRetention < time.Hour:
+		return &dynamolease.ArgumentError{Argument: "Options.FenceRetention", Problem: "must be at least 1h, or KeepFences"}
+	}
+	return nil
+}
+
+// clock is what this process measures time with.
+func (o *Options) clock() elapsed.Clock {
+	if o.Elapsed == nil {
+		return elapsed.System(o.IgnoreWallClock)
+	}
+	custom := o.Elapsed
+	return func() elapsed.Reading {
+		atLeast, atMost := custom()
+		return elapsed.Reading{Min: atLeast, Max: max(atLeast, atMost)}
+	}
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl <= 0 || ttl > maxTTL || ttl%time.Millisecond != 0 {
+		return &dynamolease.ArgumentError{Argument: "ttl", Problem: fmt.Sprintf("%v must be a whole number of milliseconds from 1ms to %v", ttl, maxTTL)}
+	}
+	return nil
+}

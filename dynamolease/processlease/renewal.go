@@ -1,0 +1,69 @@
+package processlease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// watch ends the lease at its deadline, whatever a request is doing then.
+func (m *Manager) watch(ctx context.Context) {
+	for left := m.Remaining(); left > 0; left = m.Remaining() {
+		if err := sleep(ctx, left); err != nil {
+			m.end(fmt.Errorf("%w: %w", ErrStopped, err))
+			return
+		}
+	}
+	m.expire()
+}
+
+func (m *Manager) expire() { m.end(fmt.Errorf("%w: the lease was not renewed in time", ErrDeadline)) }
+
+// renew renews at next, a time on the clock's Max, and after that at the interval. It returns when the lease is over.
+func (m *Manager) renew(ctx context.Context, next time.Duration) {
+	clock := m.store.authority.clock
+	for sleep(ctx, next-clock().Max) == nil {
+		if m.Remaining() == 0 { // this node slept through the deadline: nothing may be written any more
+			m.expire()
+			return
+		}
+		next = m.renewOnce(ctx)
+	}
+}
+
+// renewOnce makes one attempt and returns when to make the next.
+func (m *Manager) renewOnce(ctx context.Context) time.Duration {
+	a := m.store.authority
+	started := a.clock().Max
+	out, err := m.store.renew(ctx, m.own)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case err == nil && out.Acquired:
+		m.extend(out)
+		return out.own.start.Max + m.interval
+	case err == nil && out.Lease.Owner == m.own.Owner:
+		m.end(fmt.Errorf("%w: this owner has resigned", ErrStopped))
+		return 0
+	case err == nil:
+		m.end(&HeldError{out.Lease})
+		return 0
+	}
+	a.logger.WarnContext(ctx, "processlease: renewal failed", "node", m.own.Node, "owner", m.own.Owner,
+		"term", m.own.Term, "remaining", m.Remaining(), "err", err)
+	if errors.Is(err, ErrInvalid) {
+		return started + m.interval // what is wrong with the rows is not gone in a moment
+	}
+	return a.clock().Max + min(retryDelay, m.interval)
+}
+
+// extend counts the new deadline from the start of the attempt that was applied, however long its answer took. If the
+// former one has passed meanwhile, the renewal came too late: the lease in the table is this boot's, and it is of no use.
+func (m *Manager) extend(out Outcome) {
+	if !m.validity.extend(out.own.start.Max + m.store.authority.ttl) {
+		m.expire()
+		return
+	}
+	m.lease.Store(&out.own.head.Lease)
+}

@@ -1,0 +1,147 @@
+package processlease
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// A call is a compare-and-set of a head, carried through until its outcome is known.
+type call struct {
+	store  *Store
+	owner  uuid.UUID // for whom
+	budget *request.Budget
+
+	// decide says what to write on top of the head that was seen; nothing if that is the answer. It is called again with
+	// the head as it became when somebody else wrote first.
+	decide func(ctx context.Context, seen head) (decision, error)
+
+	seen     head
+	known    bool // seen is set
+	unknown  bool // an attempt was not answered, and the head was not seen since
+	refusals int
+}
+
+// A decision is what to write. The zero decision is to write nothing.
+type decision struct {
+	next  head
+	fence *Fence // with a takeover
+}
+
+// acquired is what an [Outcome] carries when the lease is this boot's own.
+type acquired struct {
+	store *Store
+	head  head
+	start elapsed.Reading // when the attempt began that was applied
+}
+
+// settle writes until an attempt was applied or there is nothing to write. Each attempt has a rev of its own and is
+// conditional on exactly the head that was seen, so that of several at most one takes effect, at whatever time they
+// arrive. A refusal brings the head along; one that an attempt of ours left means that its answer was lost.
+//
+// The error is [dynamolease.ErrUnknownOutcome] when an attempt was never answered and the head was not seen since.
+func (c *call) settle(ctx context.Context) (Outcome, error) {
+	out, err := c.run(ctx)
+	if err != nil && c.unknown {
+		err = fmt.Errorf("%w: %w", dynamolease.ErrUnknownOutcome, err)
+	}
+	return out, err
+}
+
+func (c *call) run(ctx context.Context) (Outcome, error) {
+	if !c.known {
+		seen, err := c.store.read(ctx, c.budget)
+		if err != nil {
+			return Outcome{}, err
+		}
+		c.see(seen)
+	}
+	for {
+		d, err := c.decide(ctx, c.seen)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if !d.next.exists() {
+			return Outcome{Lease: c.seen.Lease}, nil
+		}
+		out, err := c.try(ctx, attempt{base: c.seen, next: d.next, fence: d.fence, start: c.store.authority.clock()})
+		if err != nil || out.Acquired {
+			return out, err
+		}
+	}
+}
+
+// try makes one attempt. Without an error and without an acquired outcome, the call is to decide again.
+func (c *call) try(ctx context.Context, a attempt) (Outcome, error) {
+	outcome, err := c.store.write(ctx, a)
+	switch outcome {
+	case request.Done:
+		return c.apply(ctx, a), nil
+	case request.Refused:
+		return c.refused(ctx, a, err)
+	case request.Unknown:
+		c.unknown = true
+		c.store.memory.add(a)
+		return Outcome{}, c.again(ctx, err)
+	case request.NotDone:
+		return Outcome{}, c.again(ctx, err)
+	default:
+		return Outcome{}, c.store.authority.failure(err)
+	}
+}
+
+func (c *call) again(ctx context.Context, cause error) error {
+	err := c.budget.Again(ctx, cause)
+	if err != nil && ctx.Err() == nil {
+		return c.store.authority.failure(err)
+	}
+	return err
+}
+
+// refused looks at the head that a refusal brought along.
+func (c *call) refused(ctx context.Context, a attempt, refusal error) (Outcome, error) {
+	row, changed, err := refusedHead(refusal)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case !changed:
+		return Outcome{}, c.again(ctx, refusal)
+	}
+	c.unknown = false
+	seen, err := decodeHead(c.store.node, row)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !seen.exists() {
+		return Outcome{}, missing("the head was deleted")
+	}
+	c.see(seen)
+	if own, ok := c.store.memory.find(seen); ok && seen.Owner == c.owner {
+		return c.apply(ctx, own), nil
+	}
+	if c.refusals++; c.refusals > 2 {
+		return Outcome{}, c.again(ctx, refusal) // many writers at once: spread them
+	}
+	return Outcome{}, nil
+}
+
+// see takes in the head as the table has it.
+func (c *call) see(h head) {
+	c.seen, c.known = h, true
+	if h.Owner != c.owner {
+		c.store.memory.forget()
+	}
+}
+
+func (c *call) apply(ctx context.Context, a attempt) Outcome {
+	c.store.memory.keep(a.next)
+	if a.fence != nil {
+		c.store.authority.retire(ctx, a.base.Lease)
+	}
+	return Outcome{Lease: a.next.Lease, Acquired: true, own: &acquired{c.store, a.next, a.start}}
+}

@@ -1,0 +1,143 @@
+package processlease
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// A Store keeps the lease of one node. It is safe for concurrent use. Make it with [Authority.StoreFor].
+type Store struct {
+	authority *Authority
+	node      string
+	memory    memory
+}
+
+// Shares of the ttl: a request that hangs must leave time for several others, and a call that cannot get through must
+// end while its caller can still do something about it.
+const (
+	requestsPerTTL = 6
+	callsPerTTL    = 2
+)
+
+// budget bounds the attempts of a call, besides its context.
+func (s *Store) budget() *request.Budget { return s.authority.budget() }
+
+// once allows no second attempt.
+func once() *request.Budget { return request.NewBudget(-1, 0) }
+
+// Load reads the current record of the node, strongly consistent. Without one, found is false.
+func (s *Store) Load(ctx context.Context) (lease Lease, found bool, err error) {
+	h, err := s.read(ctx, s.budget())
+	return h.Lease, h.exists(), s.explain(err, "load")
+}
+
+func (s *Store) read(ctx context.Context, budget *request.Budget) (head, error) {
+	row, err := s.authority.get(ctx, headKey(s.node), budget)
+	if err != nil {
+		return head{}, err
+	}
+	return decodeHead(s.node, row)
+}
+
+// TryAcquire acquires the lease for owner if the node never had one, or if the boot that had it resigned; if owner has
+// it already, it is renewed. Otherwise the outcome is the record of the boot that holds it, whatever expiry is in it:
+// observe that boot ([Store.ObserveRival]) or let [Store.Acquire] do all of it.
+//
+// It costs one write unit if this store wrote the record last, and a read before otherwise; the takeover from a boot that
+// resigned costs two reads and 6 write units. An answer that was lost is made up for: the own record, when it is
+// found, is the success of the write that left it. The call tries for at most half the ttl, and may be repeated.
+func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
+	out, err := s.tryAcquire(ctx, owner)
+	return out, s.explain(err, "acquire")
+}
+
+func (s *Store) tryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
+	if err := checkOwner(owner); err != nil {
+		return Outcome{}, err
+	}
+	c := &call{store: s, owner: owner, budget: s.budget()}
+	c.seen, c.known = s.memory.recall(owner)
+	c.decide = func(ctx context.Context, seen head) (decision, error) {
+		switch {
+		case !seen.exists():
+			return decision{next: created(s.node, owner, s.authority.ttl)}, nil
+		case seen.Owner == owner && seen.Resigned:
+			return decision{}, invalid("owner %v has resigned: a boot that wants the lease again needs a new owner", owner)
+		case seen.Owner == owner:
+			next, err := seen.renewed(s.authority.ttl)
+			return decision{next: next}, err
+		case seen.Resigned:
+			return s.succession(ctx, seen, owner, c.budget)
+		default:
+			return decision{}, nil
+		}
+	}
+	return c.settle(ctx)
+}
+
+// succession is the takeover of a head that its owner gave up.
+func (s *Store) succession(ctx context.Context, seen head, owner uuid.UUID, budget *request.Budget) (decision, error) {
+	if err := s.checkFresh(ctx, owner, budget); err != nil {
+		return decision{}, err
+	}
+	next, fence, err := seen.succeeded(owner, s.authority.ttl)
+	return decision{next, fence}, err
+}
+
+// checkFresh refuses an owner that was superseded. If it got the lease again it could never be superseded a second time,
+// as its fence is there already, and the node would have no other owner ever after. Checked after the head was read, it
+// stays true while that head does.
+func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
+	row, err := s.authority.get(ctx, predecessorKey(s.node, owner), budget)
+	if err != nil {
+		return err
+	}
+	if len(row) > 0 {
+		return invalid("owner %v was superseded: a boot that wants the lease again needs a new owner", owner)
+	}
+	return nil
+}
+
+// renew makes one attempt at renewing exactly the owner's own term.
+func (s *Store) renew(ctx context.Context, own head) (Outcome, error) {
+	c := &call{store: s, owner: own.Owner, budget: once()}
+	c.seen, c.known = s.memory.recall(own.Owner)
+	c.decide = func(_ context.Context, seen head) (decision, error) {
+		switch {
+		case !seen.exists():
+			return decision{}, missing("the head was deleted")
+		case !seen.heldBy(own):
+			return decision{}, nil
+		}
+		next, err := seen.renewed(s.authority.ttl)
+		return decision{next: next}, err
+	}
+	out, err := c.settle(ctx)
+	return out, s.explain(err, "renew")
+}
+
+// resign marks the owner's own term as given up. It does nothing if that is over.
+func (s *Store) resign(ctx context.Context, own head) error {
+	c := &call{store: s, owner: own.Owner, budget: s.budget()}
+	c.seen, c.known = s.memory.recall(own.Owner)
+	c.decide = func(_ context.Context, seen head) (decision, error) {
+		if !seen.heldBy(own) {
+			return decision{}, nil
+		}
+		next, err := seen.resigned()
+		return decision{next: next}, err
+	}
+	_, err := c.settle(ctx)
+	return s.explain(err, "resign")
+}
+
+func (s *Store) explain(err error, operation string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s the lease of node %q: %w", operation, s.node, err)
+}

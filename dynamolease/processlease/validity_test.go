@@ -1,0 +1,214 @@
+package processlease
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/elapsed"
+)
+
+// clocks are the ways in which a validity can look at the time.
+func clocks() map[string]*quickClock {
+	system := elapsed.System(false)
+	return map[string]*quickClock{
+		"system":       newQuickClock(system, &Options{}),
+		"no counter":   {clock: system, local: true},
+		"no wall":      newQuickClock(elapsed.System(true), &Options{IgnoreWallClock: true}),
+		"the user's":   {clock: system},
+		"counter only": {clock: system, counter: newCounter(system)},
+	}
+}
+
+func TestValid(t *testing.T) {
+	for name, clock := range clocks() {
+		t.Run("PL29/"+name, func(t *testing.T) {
+			v := newValidity(clock, clock.clock().Max+time.Hour)
+			if !v.valid() || !v.extend(clock.clock().Max+2*time.Hour) || !v.valid() {
+				t.Fatal("not valid")
+			}
+			if n := testing.AllocsPerRun(1000, func() { v.valid() }); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+			if left := v.remaining(); left > 2*time.Hour || left < 2*time.Hour-time.Minute {
+				t.Errorf("%v remaining", left)
+			}
+			v.end()
+			if v.valid() || v.extend(clock.clock().Max+time.Hour) || v.valid() || v.remaining() != 0 {
+				t.Error("valid after its end")
+			}
+			if n := testing.AllocsPerRun(1000, func() { v.valid() }); n != 0 {
+				t.Errorf("%v allocations after its end", n)
+			}
+		})
+		t.Run("PL29/never late/"+name, func(t *testing.T) {
+			for range 3 {
+				deadline := clock.clock().Max + 20*time.Millisecond
+				v := newValidity(clock, deadline)
+				for {
+					before := clock.clock().Max
+					if !v.valid() {
+						break
+					}
+					if before >= deadline {
+						t.Fatalf("valid %v after the deadline", before-deadline)
+					}
+				}
+				if now := clock.clock().Max; now < deadline-time.Millisecond {
+					t.Errorf("over %v before the deadline", deadline-now)
+				}
+			}
+		})
+		t.Run("PL29/passed/"+name, func(t *testing.T) {
+			v := newValidity(clock, clock.clock().Max)
+			if v.valid() || v.extend(clock.clock().Max+time.Hour) {
+				t.Error("valid from the deadline on")
+			}
+		})
+	}
+}
+
+// An extension and an end at the same time: the end wins, and no reader sees the lease come back.
+func TestEndWins(t *testing.T) {
+	for name, clock := range clocks() {
+		t.Run("PL29/"+name, func(t *testing.T) {
+			for range 200 {
+				v := newValidity(clock, clock.clock().Max+time.Hour)
+				var ended atomic.Bool
+				var all sync.WaitGroup
+				for range 2 {
+					all.Go(func() {
+						for i := time.Duration(1); v.extend(clock.clock().Max + time.Hour + i); i++ {
+						}
+					})
+					all.Go(func() {
+						over := false
+						for range 200 {
+							afterEnd := ended.Load()
+							switch valid := v.valid(); {
+							case valid && over:
+								t.Error("valid again after it was not")
+							case valid && afterEnd:
+								t.Error("valid after its end")
+							case !valid:
+								over = true
+							}
+						}
+					})
+				}
+				runtime.Gosched()
+				v.end()
+				ended.Store(true)
+				all.Wait()
+				if v.valid() {
+					t.Fatal("valid after its end")
+				}
+			}
+		})
+	}
+}
+
+// A deadline that passes while the extension is on its way.
+func TestExtensionTooLate(t *testing.T) {
+	var now atomic.Int64
+	manual := func() elapsed.Reading {
+		return elapsed.Reading{Min: time.Duration(now.Load()), Max: time.Duration(now.Load())}
+	}
+	v := newValidity(&quickClock{clock: manual}, 10)
+	now.Store(9)
+	if !v.extend(19) {
+		t.Fatal("not extended")
+	}
+	now.Store(19)
+	if v.extend(28) || v.valid() {
+		t.Error("C08: extended at the deadline")
+	}
+	now.Store(0)
+	if v.valid() {
+		t.Error("valid again")
+	}
+}
+
+func TestWindow(t *testing.T) {
+	w := window{from: 1000, length: 100}
+	for count, want := range map[uint64]bool{999: false, 1000: true, 1099: true, 1100: false, 0: false, 1 << 63: false, ^uint64(0): false} {
+		if w.contains(count) != want {
+			t.Errorf("%d in the window: %v", count, !want)
+		}
+	}
+	// A counter that started anew, as after a suspend, is outside, whatever it shows.
+	if (window{from: 5, length: 10}).contains(4) {
+		t.Error("a counter that was set back is in the window")
+	}
+}
+
+func TestCounter(t *testing.T) {
+	if !ticksTrusted() {
+		t.Skip("no counter that can be trusted")
+	}
+	system := elapsed.System(true)
+	c := newCounter(system)
+	for range 20 {
+		for began := system().Max; system().Max-began < minBaseline; {
+		}
+		deadline := system().Max + 10*time.Millisecond
+		w := c.until(deadline)
+		if w.length == 0 {
+			t.Fatal("empty window")
+		}
+		var last time.Duration
+		for {
+			now := system().Max
+			if !w.contains(ticks()) {
+				break
+			}
+			last = now
+		}
+		if last >= deadline {
+			t.Errorf("in the window %v after the deadline", last-deadline)
+		}
+	}
+	t.Run("clock that stands still", func(t *testing.T) {
+		c := newCounter(func() elapsed.Reading { return elapsed.Reading{} })
+		if w := c.until(time.Hour); w.length != 0 {
+			t.Errorf("window %v although no time has passed", w)
+		}
+	})
+	t.Run("counter set back", func(t *testing.T) {
+		c := newCounter(system)
+		c.count = 1 << 63
+		if w := c.until(system().Max + time.Hour); w.length != 0 {
+			t.Errorf("window %v", w)
+		}
+		for began := system().Max; system().Max-began < minBaseline; {
+		}
+		if w := c.until(system().Max + time.Hour); w.length == 0 {
+			t.Error("no window once the counter runs on")
+		}
+	})
+}
+
+func BenchmarkValid(b *testing.B) {
+	for name, clock := range clocks() {
+		b.Run(name, func(b *testing.B) {
+			for began := clock.clock().Max; clock.clock().Max-began < minBaseline; {
+			}
+			v := newValidity(clock, clock.clock().Max+time.Hour)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !v.valid() {
+					b.Fatal("not valid")
+				}
+			}
+		})
+	}
+	b.Run("over", func(b *testing.B) {
+		clock := clocks()["system"]
+		v := newValidity(clock, clock.clock().Max)
+		for b.Loop() {
+			v.valid()
+		}
+	})
+}
