@@ -20,7 +20,7 @@ func goFiles(input fs.FS) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the input: %w", err)
+		return nil, fmt.Errorf("list the .go files: %w", err)
 	}
 	return files, nil
 }

@@ -15,8 +15,9 @@ type plan struct {
 	take     []int // which partitions to acquire
 }
 
-// plan shares the partitions that are not done evenly, rounded up. Each worker begins to take at another place, so that
-// they do not race for the same partitions.
+// plan shares the partitions that are not done evenly, rounded up. A worker that has just one too many keeps it, which it
+// has counted before another one could. Each worker begins to take at another place, so that they do not race for the
+// same partitions.
 //
 // With 64 partitions of which 4 are done, 3 members have a share of 20. One that holds 18 takes the first 2 free ones
 // from its place on: 0, 21 or 42.
@@ -24,7 +25,7 @@ func (s situation) plan() plan {
 	share := ceilDiv(Partitions-len(s.done), s.members)
 	missing := share - len(s.mine)
 	if missing <= 0 {
-		return plan{giveBack: -missing}
+		return plan{giveBack: max(0, -missing-1)}
 	}
 	mine := make(map[int]bool, len(s.mine))
 	for _, p := range s.mine {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -13,13 +12,13 @@ func (w *worker) round(ctx context.Context, joining bool) error {
 	if err := w.dropExpired(); err != nil {
 		return err
 	}
-	if err := w.releaseIf(ctx, Partitions, (*tenure).isFinished); err != nil {
-		return err
-	}
 	if err := w.renew(ctx); err != nil {
 		return err
 	}
 	if _, err := w.store.Heartbeat(ctx, service, w.name, w.name, w.ttl, group); err != nil {
+		return err
+	}
+	if err := w.releaseIf(ctx, Partitions, (*tenure).isFinished); err != nil {
 		return err
 	}
 	seen, err := w.look(ctx)
@@ -53,7 +52,7 @@ func (w *worker) dropExpired() error {
 func (w *worker) lose(t *tenure, cause error) error {
 	t.end(cause)
 	w.hand.remove(t)
-	return w.note(lost, t)
+	return w.record.add(w.event(lost, t.partition, t.epoch))
 }
 
 // releaseIf releases up to n tenures that match and are not being worked on. Each is over before that is recorded, and
@@ -65,7 +64,7 @@ func (w *worker) releaseIf(ctx context.Context, n int, match func(*tenure) bool)
 		}
 		n--
 		w.hand.remove(t)
-		if err := w.note(released, t); err != nil {
+		if err := w.record.add(w.event(released, t.partition, t.epoch)); err != nil {
 			return err
 		}
 		if _, err := w.store.Release(ctx, group, t.partition, w.name); err != nil {
@@ -171,14 +170,11 @@ func (w *worker) follow(ctx context.Context, p plan) error {
 // believe records until when the worker counts on a lease. It does so only after that.
 func (w *worker) believe(k kind, lease dynamolease.Lease) error {
 	until := w.clock.deadline(lease)
-	e := event{Owner: w.name, Kind: k, Partition: lease.Partition, Epoch: lease.Epoch, At: w.clock.now(), Until: until}
-	return w.note2(e)
+	e := w.event(k, lease.Partition, lease.Epoch)
+	e.Until = until
+	return w.record.add(e)
 }
 
-func (w *worker) note(k kind, t *tenure) error {
-	err := w.record.add(event{At: w.clock.now(), Owner: w.name, Kind: k, Partition: t.partition, Epoch: t.epoch})
-	if err != nil {
-		return fmt.Errorf("note that %d is %s: %w", t.partition, k, err)
-	}
-	return nil
+func (w *worker) event(k kind, partition int, epoch int64) event {
+	return event{At: w.clock.now(), Owner: w.name, Kind: k, Partition: partition, Epoch: epoch}
 }

@@ -59,6 +59,12 @@ func (t *tenure) holds() (at instant, ok bool) {
 
 func (t *tenure) heldLocked() bool { return t.ctx.Err() == nil && t.lease.Remaining() > 0 }
 
+func (t *tenure) current() dynamolease.Lease {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lease
+}
+
 // extend makes the tenure last as long as a renewed lease, unless it is over.
 func (t *tenure) extend(lease dynamolease.Lease) {
 	t.mu.Lock()

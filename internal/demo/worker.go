@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"time"
@@ -61,7 +62,7 @@ func Work(ctx context.Context, cfg WorkerConfig, logger *slog.Logger) (err error
 	return w.run(ctx)
 }
 
-// A worker has two goroutines: one makes a round every third of the ttl and is the only one that acquires, renews and
+// A worker has two goroutines: one makes a round three times in a ttl or more, and is the only one that acquires, renews and
 // releases; the other counts the partitions that the first one holds.
 type worker struct {
 	name   string
@@ -96,8 +97,6 @@ func (w *worker) run(ctx context.Context) error {
 // rounds makes rounds until one of them finds that all is done. The first one only joins: by the second all workers
 // see each other, and nobody takes more than its share.
 func (w *worker) rounds(ctx context.Context) error {
-	ticker := time.NewTicker(w.ttl / roundsPerTTL)
-	defer ticker.Stop()
 	failures := 0
 	for first := true; ; first = false {
 		err := w.round(ctx, first)
@@ -115,7 +114,14 @@ func (w *worker) rounds(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-ticker.C:
+		case <-time.After(w.untilNext()):
 		}
 	}
+}
+
+// untilNext is up to a quarter shorter than the share of the ttl, so that workers do not keep step, and do not always
+// ask the store at the same moment of a second: its clock shows whole seconds, so that would teach them little about it.
+func (w *worker) untilNext() time.Duration {
+	period := w.ttl / roundsPerTTL
+	return period - rand.N(period/4)
 }

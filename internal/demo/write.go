@@ -34,7 +34,7 @@ func (r *results) write(ctx context.Context, lease dynamolease.Lease, t tally) (
 	var err error
 	for range maxWrites {
 		_, err = r.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: []types.TransactWriteItem{leaseCheck(r.table, lease), r.put(res)},
+			TransactItems: []types.TransactWriteItem{lease.Check(r.table), r.put(res)},
 		})
 		var done outcome
 		if done, err = r.judge(ctx, res, err); done != unsettled {
@@ -47,21 +47,6 @@ func (r *results) write(ctx context.Context, lease dynamolease.Lease, t tally) (
 		}
 	}
 	return unsettled, fmt.Errorf("write the result of %d: %w", lease.Partition, err)
-}
-
-// leaseCheck is the action that lets a transaction through only while lease has not been taken by anybody else. It needs
-// no clock: whoever takes a lease raises its epoch.
-func leaseCheck(table string, lease dynamolease.Lease) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName:                &table,
-		Key:                      row{"pk": text("L#" + lease.Group), "sk": text(fmt.Sprintf(partitionKey, lease.Partition))},
-		ConditionExpression:      aws.String("#owner = :owner AND #epoch = :epoch"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner", "#epoch": "epoch"},
-		ExpressionAttributeValues: row{
-			":owner": text(lease.Owner),
-			":epoch": number(lease.Epoch),
-		},
-	}}
 }
 
 func (r *results) put(res result) types.TransactWriteItem {

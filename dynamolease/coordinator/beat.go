@@ -1,0 +1,147 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// join opens the first session. Until the store answers it tries again, except where trying does not help.
+func (c *Coordinator) join(ctx context.Context) error {
+	for {
+		err := c.open(ctx)
+		var argument *dynamolease.ArgumentError
+		var setup *dynamolease.SetupError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &argument), errors.As(err, &setup):
+			return err
+		case ctx.Err() != nil:
+			return nil
+		}
+		c.report(ctx, "join the service", err)
+		if !sleep(ctx, c.cfg.Interval/4) {
+			return nil
+		}
+	}
+}
+
+// open opens a session, and has somebody watch for its end.
+func (c *Coordinator) open(ctx context.Context) error {
+	names := make([]string, len(c.groups))
+	for i, g := range c.groups {
+		names[i] = g.Name
+	}
+	session, err := c.store.OpenSession(ctx, c.cfg.Service, c.cfg.Node, c.cfg.Address, c.cfg.TTL, names...)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.session, c.alive = session, true
+	c.mu.Unlock()
+	c.running.Go(func() {
+		<-session.Done()
+		c.endWorkers(session, ErrLost)
+	})
+	return nil
+}
+
+// beat keeps the node alive: its session, and leases with an expiry of their own. It waits for nothing else: neither for
+// handlers nor for requests that plan.
+func (c *Coordinator) beat(ctx context.Context) {
+	for wait := c.pause(); sleep(ctx, wait); wait = c.pause() {
+		err := c.heartbeat(ctx)
+		if c.cfg.Renewal == PerLease {
+			err = errors.Join(err, c.renew(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			c.report(ctx, "keep the leases", err)
+			wait = 0
+		}
+		if wait == 0 && !sleep(ctx, c.cfg.Interval/10) {
+			return
+		}
+	}
+}
+
+// heartbeat extends the session, or opens another when it is over.
+func (c *Coordinator) heartbeat(ctx context.Context) error {
+	session := c.current()
+	_, err := session.Heartbeat(ctx)
+	c.mu.Lock()
+	c.alive = err == nil
+	stopped := c.stopped
+	c.mu.Unlock()
+	if session.Err() != nil && !stopped {
+		c.logger.WarnContext(ctx, "dynamolease: session lost, another is opened", "session", session.ID())
+		err = c.open(ctx)
+	}
+	return err
+}
+
+// renew extends the leases that have an expiry of their own.
+func (c *Coordinator) renew(ctx context.Context) error {
+	var errs []error
+	for _, g := range c.groups {
+		workers := c.workersOf(g)
+		partitions := make([]int, 0, len(workers))
+		for partition := range workers {
+			partitions = append(partitions, partition)
+		}
+		leases, err := c.store.Renew(ctx, g.Name, partitions, c.owner, c.cfg.TTL)
+		if err != nil {
+			errs = append(errs, err)
+			continue // they keep what they had left
+		}
+		for _, lease := range leases {
+			if w := workers[lease.Partition]; w != nil && w.epoch == lease.Epoch {
+				w.extend(lease)
+				delete(workers, lease.Partition)
+			}
+		}
+		for _, w := range workers { // what was left out is lost
+			c.end(w, ErrLost, 0)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// workersOf are the workers of a group whose leases are to be kept.
+func (c *Coordinator) workersOf(g *group) map[int]*worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	workers := make(map[int]*worker, len(g.workers))
+	for partition, w := range g.workers {
+		if context.Cause(w.ctx) != ErrLost {
+			workers[partition] = w
+		}
+	}
+	return workers
+}
+
+func (c *Coordinator) current() *dynamolease.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
+}
+
+// report logs a failure that is tried again, and notes it for State.
+func (c *Coordinator) report(ctx context.Context, what string, err error) {
+	c.logger.WarnContext(ctx, "dynamolease: could not "+what+", trying again", "err", err)
+	c.failed(err)
+}
+
+// sleep waits, and reports whether it did: not when ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}

@@ -1,0 +1,168 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// A Config says what a node takes part in.
+type Config struct {
+	// Service is what the nodes of one fleet have in common; members are listed by service. Required.
+	Service string
+
+	// Node names this process. A process that restarts may use its name again: what the former one held is its own until
+	// its session expires. Two processes that run under one name at the same time: the older one hands over and stops.
+	// Required; no '#'.
+	Node string
+
+	// Address is where others reach this node; it is shown in the list of members. Required.
+	Address string
+
+	// TTL is how long the node's leases outlive its last sign of life: how long nobody works its partitions after a
+	// crash. Defaults to 30 seconds; at least 1 second.
+	TTL time.Duration
+
+	// Interval is how long a round is: a heartbeat, a look at the members, and what follows from it. Defaults to a third
+	// of TTL; less than half of it.
+	Interval time.Duration
+
+	// Groups are the groups of partitions that this node takes part in. At least one, each name once.
+	Groups []Group
+
+	// Renewal is how leases are kept. Defaults to [Sessions].
+	Renewal Renewal
+
+	// Logger gets what an operator should know. Defaults to [slog.Default].
+	Logger *slog.Logger
+}
+
+// A Group is a number of partitions that are shared among the nodes that list it.
+type Group struct {
+	// Name is the lease group. Required.
+	Name string
+
+	// Partitions is how many there are: 0 to Partitions-1. At least 1; the same on all nodes.
+	Partitions int
+
+	// Handler works one partition. Required.
+	Handler Handler
+
+	// DrainTimeout is how long a handler may go on after its context ended with [ErrRevoked] or [ErrShutdown], before the
+	// partition is given away all the same. The lease is kept meanwhile. Defaults to TTL.
+	DrainTimeout time.Duration
+
+	// Exclude lists partitions that this node must not take.
+	Exclude []int
+
+	// MovesPerRound bounds how many partitions this node gives up in one round. Defaults to no bound.
+	MovesPerRound int
+}
+
+// A Handler works one partition while this node owns it. It must return soon after ctx has ended; [context.Cause] tells
+// why: [ErrRevoked] and [ErrShutdown] leave time to finish (the lease is kept until the handler returns, at most for
+// DrainTimeout), [ErrLost] leaves none: somebody else may work the partition already.
+//
+// A handler that returns an error or panics while it still owns the partition is called again, after a delay that grows.
+// One that returns nil is done: the partition stays this node's, and is not worked again until it changes hands.
+type Handler func(ctx context.Context, lease Lease) error
+
+// A Renewal is how the leases of a node are kept.
+type Renewal int
+
+const (
+	// Sessions keeps any number of leases by the one heartbeat of the node.
+	Sessions Renewal = iota
+	// PerLease renews each lease, as [dynamolease.Store.Renew] does: for tables without transactions, and for nodes
+	// whose leases are to be independent of each other.
+	PerLease
+)
+
+const (
+	defaultTTL      = 30 * time.Second
+	roundsPerTTL    = 3
+	minInterval     = 50 * time.Millisecond
+	maxPartitions   = 1_000_000
+	maxDrainTimeout = 24 * time.Hour
+)
+
+// withDefaults is a copy of c in which every field has a value.
+func (c Config) withDefaults() Config {
+	if c.TTL == 0 {
+		c.TTL = defaultTTL
+	}
+	if c.Interval == 0 {
+		c.Interval = c.TTL / roundsPerTTL
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Groups = append([]Group(nil), c.Groups...)
+	for i := range c.Groups {
+		if c.Groups[i].DrainTimeout == 0 {
+			c.Groups[i].DrainTimeout = c.TTL
+		}
+	}
+	return c
+}
+
+// validate names the first field that cannot work. (Names and the ttl are checked by the store.)
+func (c Config) validate() error {
+	switch {
+	case c.Service == "":
+		return refuse("Config.Service", "must not be empty")
+	case c.Node == "":
+		return refuse("Config.Node", "must not be empty")
+	case c.Address == "":
+		return refuse("Config.Address", "must not be empty")
+	case c.TTL < dynamolease.MinTTL:
+		return refuse("Config.TTL", "%v is too short, at least %v is needed", c.TTL, dynamolease.MinTTL)
+	case c.Interval < minInterval:
+		return refuse("Config.Interval", "%v is too short, at least %v is needed", c.Interval, minInterval)
+	case c.Interval >= c.TTL/2:
+		return refuse("Config.Interval", "%v leaves no time for a second heartbeat within the ttl of %v: it must be less than half", c.Interval, c.TTL)
+	case c.Renewal != Sessions && c.Renewal != PerLease:
+		return refuse("Config.Renewal", "must be Sessions or PerLease")
+	case len(c.Groups) == 0:
+		return refuse("Config.Groups", "must not be empty")
+	}
+	names := make(map[string]bool)
+	for i, g := range c.Groups {
+		if err := g.validate(fmt.Sprintf("Config.Groups[%d]", i)); err != nil {
+			return err
+		}
+		if names[g.Name] {
+			return refuse(fmt.Sprintf("Config.Groups[%d].Name", i), "%q is there twice", g.Name)
+		}
+		names[g.Name] = true
+	}
+	return nil
+}
+
+func (g Group) validate(field string) error {
+	switch {
+	case g.Name == "":
+		return refuse(field+".Name", "must not be empty")
+	case g.Partitions < 1 || g.Partitions > maxPartitions:
+		return refuse(field+".Partitions", "%d is out of range, 1 to %d are allowed", g.Partitions, maxPartitions)
+	case g.Handler == nil:
+		return refuse(field+".Handler", "must not be nil")
+	case g.DrainTimeout < 0 || g.DrainTimeout > maxDrainTimeout:
+		return refuse(field+".DrainTimeout", "%v is out of range, 0 to %v are allowed", g.DrainTimeout, maxDrainTimeout)
+	case g.MovesPerRound < 0:
+		return refuse(field+".MovesPerRound", "must not be negative")
+	}
+	for _, partition := range g.Exclude {
+		if partition < 0 || partition >= g.Partitions {
+			return refuse(field+".Exclude", "%d is not one of the %d partitions", partition, g.Partitions)
+		}
+	}
+	return nil
+}
+
+func refuse(argument, format string, args ...any) error {
+	return &dynamolease.ArgumentError{Argument: argument, Problem: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,43 @@
+// Package coordinator runs each partition of a service in exactly one place.
+//
+// Nodes call [Run] with a handler and a number of partitions. Each node opens a session in the service's table
+// ([dynamolease.Store.OpenSession]), sees who else is there, works out its fair share, gives up what is beyond it, and
+// takes what is free. A handler runs for each partition that the node owns, with a context that ends when it does not any
+// more. With leases in the session, the steady state costs one write and one read of the members for each node and
+// round, whatever the number of partitions.
+//
+// # Why a partition never runs twice
+//
+// A handler runs only under a live lease, and a lease has one holder (see package dynamolease).
+//
+//   - A partition is released only after its handler has returned, or the drain timeout has passed. The next owner's
+//     handler starts after that, with a greater epoch.
+//   - When the lease runs out, the handler's context ends at that moment, by the node's own clock, with no request having
+//     to return. Nobody else can have the partition before.
+//   - The heartbeat waits for nothing: not for handlers, and not for requests that plan.
+//   - A process that was suspended finds that its lease has nothing left before its timers have run: [Lease.Remaining].
+//
+// What is left is a handler that goes on after its context has ended, beyond the drain timeout or after a loss. Fence what
+// it writes: with [dynamolease.Store.Transact], or with the lease's epoch.
+//
+// # A round
+//
+//	heartbeat ───────── every interval, by itself
+//	members ─────────── newer session of this node? hand over, stop: ErrReplaced
+//	for each group:
+//	  reason to look? ─ members changed, not at the share, not settled, every tenth round
+//	  owners ────────── taken from us: lost; ours, but not run: released
+//	  plan ──────────── a function of members, owners and what runs here
+//	  give ──────────── context ends (revoked) ─▶ handler returns ─▶ release
+//	  take ──────────── acquire ─▶ handler starts
+//
+// # What happens when
+//
+//	a node joins              those above their share give up what it lacks; it takes that in its next round
+//	a node stops gracefully   its partitions are free when its handlers have returned; others take them in their next round
+//	a node crashes            its session expires after the ttl; others take its partitions in their next round
+//	the store is unreachable  contexts end when the leases run out; when it is back, the node opens another session
+//	a handler fails, panics   it is called again, after a delay that grows from 1 second to 1 minute
+//	a handler ignores its end it holds up its own partition, for the drain timeout
+//	who should take a partition does not   after some rounds, anybody does
+package coordinator

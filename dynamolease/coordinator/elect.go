@@ -1,0 +1,38 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// Elect takes part in the election of one leader among the nodes that call it with the same name, and calls lead on the
+// node that is elected. The context of lead ends when the node does not lead any more; [context.Cause] tells why. It is a
+// group of one partition: cfg is that of [Run], and its Groups must be empty.
+//
+// When lead returns while this node leads, Elect resigns and returns lead's error. When leadership is lost, it waits for
+// lead to return and takes part again. It returns nil when ctx has ended, and otherwise an error as [Run] does.
+func Elect(ctx context.Context, store *dynamolease.Store, cfg Config, name string, lead Handler) error {
+	if len(cfg.Groups) > 0 {
+		return refuse("Config.Groups", "must be empty: Elect makes its own group")
+	}
+	if lead == nil {
+		return refuse("lead", "must not be nil")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var once sync.Once
+	var result error
+	cfg.Groups = []Group{{Name: name, Partitions: 1, Handler: func(ctx context.Context, lease Lease) error {
+		err := lead(ctx, lease)
+		if ctx.Err() == nil { // it resigns
+			once.Do(func() { result = err })
+			stop()
+		}
+		return nil
+	}}}
+	err := Run(ctx, store, cfg)
+	return errors.Join(result, err)
+}

@@ -1,0 +1,22 @@
+package coordinator
+
+import "errors"
+
+// Why the context of a handler has ended, see [context.Cause].
+var (
+	// ErrRevoked is the cause when another node is to have the partition: finish what cannot be left half done, and
+	// return. The lease is kept until then.
+	ErrRevoked = errors.New("partition revoked: another node is to have it")
+
+	// ErrShutdown is the cause when this node stops: finish what cannot be left half done, and return. The lease is kept
+	// until then.
+	ErrShutdown = errors.New("the coordinator shuts down")
+
+	// ErrLost is the cause when the lease is over: return at once, and write nothing more. Another node may work the
+	// partition already.
+	ErrLost = errors.New("lease lost")
+)
+
+// ErrReplaced is returned by Run when another process has joined under this node's name: this one has handed its
+// partitions over and stopped.
+var ErrReplaced = errors.New("another process has joined under the name of this node")

@@ -1,0 +1,219 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// start begins to work a partition that was acquired, and reports whether it did: not when the node has begun to stop or
+// the session is over. What was acquired then is released with the rest.
+func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamolease.Lease) bool {
+	w := &worker{group: g, partition: lease.Partition, epoch: lease.Epoch, session: session, done: make(chan struct{})}
+	w.lease.Store(&lease)
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g.workers[w.partition] = w
+	if c.stopped || lease.Remaining() == 0 {
+		w.ending = true
+		w.cancel(ErrLost)
+		close(w.done)
+		return false
+	}
+	if c.cfg.Renewal == PerLease {
+		w.expiry = time.AfterFunc(time.Hour, w.expire)
+		w.expiry.Reset(lease.Remaining())
+	}
+	go w.work(c)
+	c.logger.Info("dynamolease: partition gained", "group", g.Name, "partition", w.partition, "epoch", w.epoch)
+	return true
+}
+
+// end ends the context of a worker. Its lease is kept until the handler has returned, or the drain timeout has passed;
+// then handOver gives it away.
+func (c *Coordinator) end(w *worker, cause error, drain time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endLocked(w, cause, drain)
+}
+
+func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
+	w.lost = w.lost || cause == ErrLost
+	if w.ending {
+		return
+	}
+	w.ending = true
+	w.deadline = time.Now().Add(drain)
+	w.cancel(cause)
+	c.logger.Info("dynamolease: partition "+verb(cause), "group", w.group.Name, "partition", w.partition, "epoch", w.epoch)
+	if w.returned() {
+		c.notice()
+	} else if !w.lost {
+		time.AfterFunc(drain, c.notice)
+	}
+}
+
+func verb(cause error) string {
+	if cause == ErrLost {
+		return "lost"
+	}
+	return "handed over"
+}
+
+// endWorkers ends the workers of a session that is over.
+func (c *Coordinator) endWorkers(session *dynamolease.Session, cause error) {
+	if c.cfg.Renewal == PerLease {
+		return // their leases are good without it
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			if w.session == session {
+				c.endLocked(w, cause, 0)
+			}
+		}
+	}
+}
+
+// handOver releases the partitions whose handlers have returned, or have been given their time, and forgets workers that
+// are over. One whose handler still runs stays known: the partition is not worked twice in this process.
+func (c *Coordinator) handOver(ctx context.Context) {
+	var release []*worker
+	c.mu.Lock()
+	for _, g := range c.groups {
+		for partition, w := range g.workers {
+			switch {
+			case context.Cause(w.ctx) == ErrLost || w.lost:
+				w.ending, w.lost = true, true
+				if w.returned() {
+					c.drop(g, partition)
+				}
+			case !w.ending || w.released:
+				if w.released && w.returned() {
+					c.drop(g, partition)
+				}
+			case w.returned() || !time.Now().Before(w.deadline):
+				release = append(release, w)
+			}
+		}
+	}
+	c.mu.Unlock()
+	var releases sync.WaitGroup
+	slots := make(chan struct{}, acquireInFlight)
+	for _, w := range release {
+		slots <- struct{}{}
+		releases.Go(func() {
+			c.giveAway(ctx, w)
+			<-slots
+		})
+	}
+	releases.Wait()
+}
+
+// drop forgets a worker. The caller has the mutex.
+func (c *Coordinator) drop(g *group, partition int) {
+	if w := g.workers[partition]; w.expiry != nil {
+		w.expiry.Stop()
+	}
+	delete(g.workers, partition)
+}
+
+// giveAway releases the lease of a worker that has ended. What fails is tried again in the next round.
+func (c *Coordinator) giveAway(ctx context.Context, w *worker) {
+	if !w.returned() {
+		c.logger.WarnContext(ctx, "dynamolease: a handler did not return in time, its partition is given away all the same",
+			"group", w.group.Name, "partition", w.partition, "drain_timeout", w.group.DrainTimeout)
+	}
+	if err := c.release(ctx, w.group, w.session, w.partition); err != nil {
+		c.report(ctx, "release a partition", err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.released = true
+	if w.returned() && w.group.workers[w.partition] == w {
+		c.drop(w.group, w.partition)
+	}
+}
+
+func (c *Coordinator) release(ctx context.Context, g *group, session *dynamolease.Session, partition int) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL)
+	defer cancel()
+	if c.cfg.Renewal == PerLease {
+		_, err = c.store.Release(ctx, g.Name, partition, c.owner)
+	} else {
+		_, err = session.Release(ctx, g.Name, partition)
+	}
+	return err
+}
+
+// has tells whether a partition has a worker here, of whatever state.
+func (c *Coordinator) has(g *group, partition int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return g.workers[partition] != nil
+}
+
+// drain ends all handlers and waits until they have returned, each at most for its group's drain timeout, releasing as it
+// goes. The heartbeat goes on meanwhile.
+func (c *Coordinator) drain(ctx context.Context) {
+	c.mu.Lock()
+	c.stopped = true
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			c.endLocked(w, ErrShutdown, g.DrainTimeout)
+		}
+	}
+	c.mu.Unlock()
+	for {
+		c.handOver(ctx)
+		wait, busy := c.draining()
+		if !busy {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-c.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// draining tells whether a handler is still to be waited for, and how long at most.
+func (c *Coordinator) draining() (wait time.Duration, busy bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			if left := time.Until(w.deadline); !w.returned() && !w.released && left > 0 {
+				wait, busy = max(wait, left), true
+			}
+		}
+	}
+	return wait, busy
+}
+
+// leave releases what could not be released before, and ends the session: the node is no member any more.
+func (c *Coordinator) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, max(c.cfg.TTL, 5*time.Second))
+	defer cancel()
+	var errs []error
+	if c.cfg.Renewal == PerLease {
+		for _, g := range c.groups {
+			for partition := range c.workersOf(g) {
+				errs = append(errs, c.release(ctx, g, nil, partition))
+			}
+		}
+	}
+	session := c.current()
+	if err := session.Err(); err != nil {
+		return errors.Join(errs...)
+	}
+	return errors.Join(append(errs, session.Close(ctx))...)
+}

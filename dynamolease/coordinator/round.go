@@ -1,0 +1,283 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+const (
+	readOwnersEvery = 10 // rounds, when there is no reason to read them
+	patientRounds   = 2  // after which a free partition that nobody takes is anybody's
+	pinnedRounds    = 30 // for which who took such a partition keeps it
+	acquireInFlight = 32
+)
+
+// plan is one round: it reads the members, and for each group gives up and takes what follows from them.
+func (c *Coordinator) plan(ctx, requests context.Context) error {
+	c.handOver(requests)
+	session := c.current()
+	if session.Err() != nil {
+		return nil // the heartbeat opens another
+	}
+	members, err := c.store.Members(ctx, c.cfg.Service)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.report(ctx, "read the members", err)
+		}
+		return nil
+	}
+	c.mu.Lock()
+	c.members = members
+	c.mu.Unlock()
+	if replaced(members, session) {
+		return ErrReplaced
+	}
+	var groups sync.WaitGroup
+	for _, g := range c.groups {
+		groups.Go(func() {
+			if err := c.planGroup(ctx, g, session, members); err != nil && ctx.Err() == nil {
+				c.report(ctx, "balance the group "+g.Name, err)
+			}
+		})
+	}
+	groups.Wait()
+	return nil
+}
+
+// replaced tells whether the members list this node by a newer session than ours.
+func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
+	return slices.ContainsFunc(members, func(m dynamolease.Member) bool {
+		return m.Node == session.Node() && m.Session != session.ID() && session.Err() == nil
+	})
+}
+
+// planGroup plans one group, when there is a reason to.
+func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member) error {
+	nodes := takingPart(members, g.Name)
+	mine, barred := c.holdings(g)
+	if !c.due(g, nodes, len(mine)) {
+		return nil
+	}
+	g.settled, g.since = false, 0
+	leases, err := c.store.Owners(ctx, g.Name)
+	if err != nil {
+		return err
+	}
+	owners := c.reconcile(ctx, g, session, leases, mine)
+	v := view{
+		me: c.cfg.Node, members: nodes, partitions: g.Partitions,
+		mine: partitions(mine), owners: owners, barred: barred, pinned: g.unpin(c.rounds64()),
+	}
+	p := newPlan(v)
+	c.note(g, nodes, p)
+	giving := c.give(g, mine, p)
+	got, err := c.take(ctx, g, session, v, p)
+	g.settled = err == nil && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
+	return err
+}
+
+// takingPart are the nodes that list a group, in order.
+func takingPart(members []dynamolease.Member, group string) []string {
+	var nodes []string
+	for _, m := range members {
+		if slices.Contains(m.Groups, group) {
+			nodes = append(nodes, m.Node)
+		}
+	}
+	return nodes
+}
+
+// due tells whether a group is to be planned in this round: the owners are not read without a reason.
+func (c *Coordinator) due(g *group, nodes []string, holds int) bool {
+	g.since++
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !g.settled || g.since >= readOwnersEvery || holds != g.share || !slices.Equal(nodes, g.nodes)
+}
+
+func (c *Coordinator) note(g *group, nodes []string, p plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g.nodes, g.share, g.free = nodes, p.share, p.free
+}
+
+// holdings are the workers of a group that this node goes on with, and the partitions that it can't take: those of
+// workers that are ending, and the excluded ones.
+func (c *Coordinator) holdings(g *group) (mine map[int]*worker, barred map[int]bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mine, barred = make(map[int]*worker), make(map[int]bool)
+	for partition := range g.excluded {
+		barred[partition] = true
+	}
+	for partition, w := range g.workers {
+		if w.ending || w.ctx.Err() != nil {
+			barred[partition] = true
+		} else {
+			mine[partition] = w
+		}
+	}
+	return mine, barred
+}
+
+// reconcile compares what the table says with what runs here, and returns who owns what. A partition of ours that has
+// another holder, or none, was taken from us. A lease of ours that we do not run is from an acquisition that was never
+// answered: nobody else would ever free it, so we do, and it can be acquired again.
+func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, mine map[int]*worker) map[int]string {
+	owners := make(map[int]string, len(leases))
+	ours := make(map[int]int64)
+	for _, lease := range leases {
+		switch {
+		case lease.Session == session.ID(), lease.Session == "" && lease.Owner == c.owner:
+			ours[lease.Partition] = lease.Epoch
+			owners[lease.Partition] = c.cfg.Node
+		default:
+			owners[lease.Partition] = nodeOf(lease, c.cfg.Node)
+		}
+	}
+	for partition, w := range mine {
+		if epoch, ok := ours[partition]; !ok || epoch != w.epoch {
+			c.end(w, ErrLost, 0)
+			delete(mine, partition)
+		}
+	}
+	for partition := range ours {
+		if !c.has(g, partition) {
+			if err := c.release(ctx, g, session, partition); err != nil {
+				c.report(ctx, "release an orphan", err)
+				continue
+			}
+			delete(owners, partition)
+		}
+	}
+	return owners
+}
+
+// nodeOf is the node that holds a lease. A former process of this very node is somebody else.
+func nodeOf(lease dynamolease.Lease, me string) string {
+	node, _, _ := strings.Cut(lease.Owner, "#")
+	if node == me {
+		return ""
+	}
+	return node
+}
+
+func partitions(workers map[int]*worker) []int {
+	list := make([]int, 0, len(workers))
+	for partition := range workers {
+		list = append(list, partition)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// give revokes what is beyond this node's share, and returns how many partitions are still to be given up.
+func (c *Coordinator) give(g *group, mine map[int]*worker, p plan) int {
+	give := p.give
+	if g.MovesPerRound > 0 && len(give) > g.MovesPerRound {
+		give = give[:g.MovesPerRound]
+	}
+	for _, partition := range give {
+		c.end(mine[partition], ErrRevoked, g.DrainTimeout)
+	}
+	return len(p.give)
+}
+
+// take acquires free partitions until this node has its share, and then those that nobody has taken for some rounds: who
+// should have them cannot, for some reason, and a partition is better worked beyond a share than not at all. It returns
+// how many partitions it got.
+func (c *Coordinator) take(ctx context.Context, g *group, session *dynamolease.Session, v view, p plan) (int, error) {
+	got, err := c.acquire(ctx, g, session, p.take, p.share-len(v.mine))
+	if err != nil || !slices.Contains(v.members, v.me) {
+		return got, err
+	}
+	neglected := g.neglected(v.free(), c.rounds64())
+	more, err := c.acquire(ctx, g, session, neglected, len(neglected))
+	return got + more, err
+}
+
+// neglected are the partitions that have been free for some of this node's rounds, and are taken out of turn: they are
+// not given up again for some time, or they would go to and fro.
+func (g *group) neglected(free []int, round int64) []int {
+	waiting := make(map[int]int, len(free))
+	var list []int
+	for _, partition := range free {
+		waiting[partition] = g.waiting[partition] + 1
+		if waiting[partition] > patientRounds {
+			list = append(list, partition)
+			g.pinned[partition] = round + pinnedRounds
+		}
+	}
+	g.waiting = waiting
+	return list
+}
+
+// unpin lets go of what was taken out of turn long enough ago.
+func (g *group) unpin(round int64) map[int]bool {
+	pinned := make(map[int]bool, len(g.pinned))
+	for partition, until := range g.pinned {
+		if until <= round {
+			delete(g.pinned, partition)
+		} else {
+			pinned[partition] = true
+		}
+	}
+	return pinned
+}
+
+// acquire tries candidates in their order until it has as many as it wants. It stops at the first error.
+func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int) (got int, err error) {
+	type result struct {
+		acquired bool
+		err      error
+	}
+	results := make(chan result)
+	for flying := 0; flying > 0 || err == nil && got < want && len(candidates) > 0; {
+		for err == nil && c.acquires(session) && flying < min(acquireInFlight, want-got) && len(candidates) > 0 {
+			partition := candidates[0]
+			candidates = candidates[1:]
+			flying++
+			c.running.Go(func() {
+				acquired, err := c.acquireOne(ctx, g, session, partition)
+				results <- result{acquired, err}
+			})
+		}
+		if flying == 0 {
+			return got, nil
+		}
+		r := <-results
+		flying--
+		err = cmp.Or(err, r.err)
+		if r.acquired {
+			got++
+		}
+	}
+	return got, err
+}
+
+// acquires tells whether this node may acquire anything now: not when its own heartbeat fails, and not when it stops.
+func (c *Coordinator) acquires(session *dynamolease.Session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.alive && !c.stopped && session == c.session && session.Remaining() > 0
+}
+
+func (c *Coordinator) acquireOne(ctx context.Context, g *group, session *dynamolease.Session, partition int) (bool, error) {
+	var lease dynamolease.Lease
+	var acquired bool
+	var err error
+	if c.cfg.Renewal == PerLease {
+		lease, acquired, err = c.store.Acquire(ctx, g.Name, partition, c.owner, c.cfg.TTL)
+	} else {
+		lease, acquired, err = session.Acquire(ctx, g.Name, partition)
+	}
+	if err != nil || !acquired {
+		return false, err
+	}
+	return c.start(g, session, lease), nil
+}

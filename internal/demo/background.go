@@ -1,0 +1,49 @@
+package demo
+
+import (
+	"context"
+	"io/fs"
+)
+
+// A background is the plain count of the input, which goes on while the workers count.
+type background struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	tally  tally // once done is closed
+	err    error
+}
+
+func countInBackground(ctx context.Context, input fs.FS) *background {
+	ctx, cancel := context.WithCancel(ctx)
+	b := &background{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		b.tally, b.err = plainCount(ctx, input)
+	}()
+	return b
+}
+
+// stop ends the count and returns when it has ended.
+func (b *background) stop() {
+	b.cancel()
+	<-b.done
+}
+
+func (b *background) wait(ctx context.Context) (tally, error) {
+	select {
+	case <-b.done:
+		return b.tally, b.err
+	case <-ctx.Done():
+		return tally{}, context.Cause(ctx)
+	}
+}
+
+// soFar is the count once there is one, and false before.
+func (b *background) soFar() (tally, bool) {
+	select {
+	case <-b.done:
+		return b.tally, b.err == nil
+	default:
+		return tally{}, false
+	}
+}

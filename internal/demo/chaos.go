@@ -1,0 +1,105 @@
+package demo
+
+import (
+	"fmt"
+	"time"
+)
+
+// chaos is what the parent does to the workers: it kills one, stops another, and lets that one go on when the others
+// have taken over what it had.
+type chaos struct {
+	ttl     time.Duration
+	killed  *process
+	died    instant
+	stopped *process
+	stop    span  // its end is zero until the worker goes on
+	pending []int // partitions that the stopped worker owned and had not finished
+}
+
+// minPause is how much longer than the ttl the worker stays stopped at least.
+const minPause = 500 * time.Millisecond
+
+// step does what is due, and tells about it.
+func (c *chaos) step(clock clock, s *snapshot, workers []*process) (string, error) {
+	now := clock.now()
+	victim := s.busiest()
+	switch {
+	case c.killed == nil:
+		if s.done < Partitions/8 || victim == nobody {
+			return "", nil
+		}
+		return c.kill(clock, s, workers, victim)
+	case c.stopped == nil:
+		if now.sub(c.died) < c.ttl*2/3 || victim == nobody {
+			return "", nil
+		}
+		return c.pause(clock, s, workers, victim)
+	case c.stop.until == 0:
+		if now.sub(c.stop.from) < c.ttl+minPause || !c.replaced(s) {
+			return "", nil
+		}
+		return c.resume(clock)
+	}
+	return "", nil
+}
+
+func (c *chaos) kill(clock clock, s *snapshot, workers []*process, victim int) (string, error) {
+	p := workers[victim]
+	if err := p.kill(); err != nil {
+		return "", err
+	}
+	if !p.killed() {
+		return "", p.failure() // it ended by itself, just before
+	}
+	c.killed, c.died = p, clock.now()
+	return fmt.Sprintf("%s is killed (SIGKILL) with %s unfinished", p.name, partitions(s.workers[victim].open)), nil
+}
+
+func (c *chaos) pause(clock clock, s *snapshot, workers []*process, victim int) (string, error) {
+	p := workers[victim]
+	if err := p.stop(); err != nil {
+		return "", err
+	}
+	c.stopped, c.stop.from = p, clock.now()
+	for i, cell := range s.cells {
+		if cell.owner == victim && !cell.done {
+			c.pending = append(c.pending, i)
+		}
+	}
+	return fmt.Sprintf("%s is stopped (SIGSTOP) with %s unfinished", p.name, partitions(len(c.pending))), nil
+}
+
+// replaced tells whether others own, or have done, all that the stopped worker had not finished.
+func (c *chaos) replaced(s *snapshot) bool {
+	for _, i := range c.pending {
+		owner := s.cells[i].owner
+		if !s.cells[i].done && (owner == nobody || s.workers[owner].name == c.stopped.name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *chaos) resume(clock clock) (string, error) {
+	c.stop.until = clock.now()
+	if err := c.stopped.resume(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s goes on (SIGCONT) after %.1f s", c.stopped.name, c.stop.until.sub(c.stop.from).Seconds()), nil
+}
+
+// diedAt says which worker was killed, and when it was gone.
+func (c *chaos) diedAt() map[string]instant {
+	if c.killed == nil {
+		return nil
+	}
+	return map[string]instant{c.killed.name: c.died}
+}
+
+// pauses says which worker was stopped and went on, and when.
+func (c *chaos) pauses() map[string]span {
+	if c.stopped == nil {
+		return nil
+	}
+	return map[string]span{c.stopped.name: c.stop}
+}

@@ -1,0 +1,201 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+// Workers is how many worker processes a run starts.
+const Workers = 4
+
+const cleanupTimeout = 10 * time.Second
+
+// Config says how the demo runs.
+type Config struct {
+	Input   string        // the directory whose .go files are counted
+	TTL     time.Duration // of the leases
+	Pace    time.Duration // the least time that a worker spends on a partition
+	Timeout time.Duration // of the whole run
+
+	// Command gives the program, with its arguments, that calls Work with a configuration.
+	Command func(WorkerConfig) ([]string, error)
+
+	Out    io.Writer
+	Style  Style
+	Logger *slog.Logger
+}
+
+// Run runs the demo and leaves nothing behind, however it ends: no process, no table, no file; except that the workers'
+// records are kept if the verdict is not OK.
+func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
+	if err := supported(); err != nil {
+		return v, err
+	}
+	if err := checkInput(cfg.Input); err != nil {
+		return v, err
+	}
+	defer keepThread()()
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Timeout, fmt.Errorf("the demo did not end within %v", cfg.Timeout))
+	defer cancel()
+	records, err := os.MkdirTemp("", "dynamolease-demo-")
+	if err != nil {
+		return v, fmt.Errorf("make a directory for the records: %w", err)
+	}
+	defer func() {
+		if err == nil && !v.OK() {
+			v.problem("the records of the workers are in %s", records)
+			return
+		}
+		err = errors.Join(err, os.RemoveAll(records))
+	}()
+	return runWith(ctx, cfg, records)
+}
+
+// runWith runs the demo with a database and a table of its own.
+func runWith(ctx context.Context, cfg Config, records string) (v Verdict, err error) {
+	server, err := dynamotest.Start(ctx)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	client, table := server.Client(), "dynamolease-demo-"+strings.ToLower(rand.Text())
+	store, err := dynamolease.New(client, table, func(o *dynamolease.Options) { o.Logger = cfg.Logger })
+	if err != nil {
+		return v, err
+	}
+	defer store.Close()
+	defer func() { err = errors.Join(err, deleteTable(ctx, client, table)) }()
+	if err := store.CreateTable(ctx); err != nil {
+		return v, err
+	}
+	r := &run{
+		cfg: cfg, table: table, records: records, endpoint: server.Endpoint(),
+		store: store, results: &results{client, table}, clock: newClock(), chaos: chaos{ttl: cfg.TTL},
+	}
+	return r.run(ctx)
+}
+
+func checkInput(dir string) error {
+	files, err := goFiles(os.DirFS(dir))
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at %s: %w", dir, err)
+	case len(files) == 0:
+		return fmt.Errorf("look at %s: there are no .go files in it", dir)
+	}
+	return nil
+}
+
+// keepThread keeps the caller on its thread until the returned function is called: the workers end with the thread that
+// started them.
+func keepThread() func() {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
+// deleteTable deletes the table also when the demo was interrupted, and does not mind if it was never made.
+func deleteTable(ctx context.Context, client *dynamodb.Client, table string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	_, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table})
+	var missing *types.ResourceNotFoundException
+	if err != nil && !errors.As(err, &missing) {
+		return fmt.Errorf("delete table %s: %w", table, err)
+	}
+	return nil
+}
+
+// A run is one run of the demo, once there is a table.
+type run struct {
+	cfg      Config
+	table    string
+	records  string // the directory
+	endpoint string
+
+	store   *dynamolease.Store
+	results *results
+	clock   clock
+	chaos   chaos
+
+	workers []*process
+	plain   *background
+}
+
+func (r *run) run(ctx context.Context) (v Verdict, err error) {
+	defer func() { err = errors.Join(err, r.closeWorkers()) }()
+	if err := r.startWorkers(); err != nil {
+		return v, err
+	}
+	r.plain = countInBackground(ctx, os.DirFS(r.cfg.Input))
+	defer r.plain.stop()
+	show := newView(r.cfg.Out, r.cfg.Style)
+	err = r.watch(ctx, show)
+	if err := errors.Join(err, show.close()); err != nil {
+		return v, err
+	}
+	return r.verdict(ctx)
+}
+
+func (r *run) startWorkers() error {
+	env := []string{"DYNAMODB_ENDPOINT=" + r.endpoint}
+	for i := range Workers {
+		name := fmt.Sprintf("w%d", i+1)
+		command, err := r.cfg.Command(WorkerConfig{
+			Name: name, Table: r.table, Input: r.cfg.Input, Record: r.record(name), TTL: r.cfg.TTL, Pace: r.cfg.Pace,
+		})
+		if err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
+		p, err := startProcess(name, command, env)
+		if err != nil {
+			return err
+		}
+		r.workers = append(r.workers, p)
+	}
+	return nil
+}
+
+func (r *run) record(worker string) string { return filepath.Join(r.records, worker+".jsonl") }
+
+func (r *run) closeWorkers() error {
+	var err error
+	for _, p := range r.workers {
+		err = errors.Join(err, p.close())
+	}
+	return err
+}
+
+// verdict gathers the facts when all is over.
+func (r *run) verdict(ctx context.Context) (Verdict, error) {
+	f := facts{ttl: r.cfg.TTL, diedAt: r.chaos.diedAt(), stopped: r.chaos.pauses()}
+	var err error
+	if f.expected, err = r.plain.wait(ctx); err != nil {
+		return Verdict{}, fmt.Errorf("count the input: %w", err)
+	}
+	if f.results, err = r.results.read(ctx); err != nil {
+		return Verdict{}, err
+	}
+	for _, p := range r.workers {
+		events, err := readRecord(r.record(p.name))
+		if err != nil {
+			return Verdict{}, err
+		}
+		f.events = append(f.events, events...)
+	}
+	return judge(f), nil
+}

@@ -1,0 +1,163 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+const watchPeriod = 150 * time.Millisecond
+
+// watch shows what happens and makes happen what chaos wants, until the workers have ended.
+func (r *run) watch(ctx context.Context, show view) error {
+	ticker := time.NewTicker(watchPeriod)
+	defer ticker.Stop()
+	w := watcher{run: r}
+	for i := range w.owners {
+		w.owners[i] = nobody
+	}
+	w.tell("%d workers, leases of %v, the .go files of %s in %d partitions", len(w.workers), w.cfg.TTL, w.cfg.Input, Partitions)
+	for {
+		over, err := w.look(ctx, show)
+		if over || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+// A watcher is what the parent remembers from one look to the next.
+type watcher struct {
+	*run
+	news    []news
+	owners  [Partitions]int // the latest that was seen of each partition
+	counted bool            // the plain count was news already
+}
+
+func (w *watcher) look(ctx context.Context, show view) (over bool, err error) {
+	s, err := w.snapshot(ctx)
+	if err != nil {
+		return false, err
+	}
+	w.report(s)
+	happened, err := w.chaos.step(w.clock, s, w.workers)
+	if err != nil {
+		return false, err
+	}
+	if happened != "" {
+		w.tell("%s", happened)
+		w.states(s)
+	}
+	s.news = w.news
+	if err := show.show(s); err != nil {
+		return false, err
+	}
+	return w.over(s)
+}
+
+// snapshot reads the table: who owns what, and what is done.
+func (w *watcher) snapshot(ctx context.Context) (*snapshot, error) {
+	leases, err := w.store.Owners(ctx, group)
+	if err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	results, err := w.results.read(ctx)
+	if err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	s := &snapshot{elapsed: w.elapsed(), done: len(results), workers: make([]workerState, len(w.workers))}
+	numbers := make(map[string]int, len(w.workers))
+	for i, p := range w.workers {
+		s.workers[i].name = p.name
+		numbers[p.name] = i
+	}
+	for i := range s.cells {
+		s.cells[i].owner = nobody
+	}
+	for _, lease := range leases {
+		s.cells[lease.Partition].owner = numbers[lease.Owner]
+	}
+	for _, res := range results {
+		s.cells[res.partition] = cell{owner: numbers[res.owner], done: true}
+		s.words += res.tally.words
+	}
+	w.states(s)
+	return s, nil
+}
+
+// states sets what is known of the workers themselves.
+func (w *watcher) states(s *snapshot) {
+	for i, p := range w.workers {
+		state := &s.workers[i]
+		state.open, state.closed, state.state = 0, 0, running
+		switch {
+		case p == w.chaos.killed:
+			state.state = killed
+		case !p.running():
+			state.state = ended
+		case p == w.chaos.stopped && w.chaos.stop.until == 0:
+			state.state = stopped
+		}
+	}
+	for _, c := range s.cells {
+		switch {
+		case c.owner == nobody:
+		case c.done:
+			s.workers[c.owner].closed++
+		default:
+			s.workers[c.owner].open++
+		}
+	}
+}
+
+// report makes news of what the snapshot shows.
+func (w *watcher) report(s *snapshot) {
+	moved := s.transfers(&w.owners)
+	for _, t := range slices.SortedFunc(maps.Keys(moved), func(a, b transfer) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	}) {
+		w.tell("%s now owns %s of %s", s.workers[t.to].name, partitions(moved[t]), s.workers[t.from].name)
+	}
+	if sum, ok := w.plain.soFar(); ok && !w.counted {
+		w.counted = true
+		w.tell("a plain count of the same %d files, by one process, finds %d words", sum.files, sum.words)
+	}
+}
+
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
+}
+
+func (w *watcher) tell(format string, args ...any) {
+	w.news = append(w.news, news{w.elapsed(), fmt.Sprintf(format, args...)})
+}
+
+func (w *watcher) elapsed() time.Duration { return time.Since(w.clock.start) }
+
+// over tells whether all workers have ended as they should; one that ended otherwise is an error.
+func (w *watcher) over(s *snapshot) (bool, error) {
+	over := true
+	for _, p := range w.workers {
+		switch {
+		case p == w.chaos.killed:
+		case p.running():
+			over = false
+		case p.err != nil:
+			return false, p.failure()
+		case s.done < Partitions:
+			// It saw the last result after this snapshot was taken; the next one shows it.
+			over = false
+		}
+	}
+	return over, nil
+}
