@@ -2,7 +2,8 @@
 //
 // A service on many nodes splits its work into partitions, and each partition is to be worked by one node at a time. A
 // [Store] says which: it gives leases (one holder per partition, with a fencing epoch) and membership (who is alive,
-// where, taking part in which groups). There is no server to run.
+// where, taking part in which groups). There is no server to run. Package coordinator puts the two together and runs a
+// handler for each partition in exactly one place; most programs need only that.
 //
 // # Why two nodes never hold one lease
 //
@@ -31,6 +32,30 @@
 // that a wall clock which steps forward does not make other leases look expired. Where the two disagree by more than a
 // trifle, what was known of the store's clock is thrown away, and the next call reads before it decides.
 //
+// What is known of the time takes two answers that agree, so the first call of a process makes a cheap read more.
+//
+// # Sessions
+//
+// A lease with an expiry of its own must be renewed by itself. A [Session] is one life of a node, and one heartbeat of it
+// keeps any number of leases: such a lease names the session's row, and lives as long as that does.
+//
+//   - A heartbeat is conditional on the row being as it was seen, and is not sent after the session's own end. A session
+//     that once expired is never extended; an answer that comes too late does not bring it back.
+//   - Taking a lease over from a dead session checks, in the same transaction, that the session's row is still the expired
+//     one that was seen. A heartbeat that lands first makes it fail.
+//   - The row ends with the session alone: after its work has stopped and its leases are released, or long after it has
+//     expired. [Store.Leave] takes a node off the members, and changes nothing about its leases.
+//
+// Plain leases and session leases live side by side; Acquire and Owners understand both. The row of a lease in a session
+// has no ttl attribute, since nothing writes it while the session lives.
+//
+// # Fenced work
+//
+// A lease says who may work now, and a process can be paused between looking at it and writing. [Store.Transact] writes
+// only while nobody else has taken the lease, by a condition on the lease's row in the same transaction: no clock is
+// involved. With a checkpoint in it, work that moves the checkpoint along with its results is done exactly once.
+// [Lease.Check] is the condition alone, for a transaction of your own; for anything outside DynamoDB there is the epoch.
+//
 // # Epochs
 //
 // An epoch grows by one at every acquisition that is not an extension. Where there is no row, because the partition is
@@ -54,12 +79,12 @@
 //	the process or machine freezes   its leases have nothing left when it wakes
 //	the row is deleted               the holder's next Renew leaves it out; epochs grow all the same
 //	a date lies                      outvoted; believed against the writer where it shortens a lease
+//	no date comes any more           old ones count on, with wider bounds
 //	a row is malformed               a RowError that names it; it is never read as free
 //
 // # What is not promised
 //
 // A pause that no clock of the node shows leaves a holder believing for as long as the pause took, and so does code
-// that does not look at [Lease.Remaining]. Fence what must never be written twice: by the epoch, or by a condition on
-// the lease's row in the same transaction. Two processes under one owner name share each other's leases. Global tables
-// with eventual consistency must not be used from more than one Region.
+// that does not look at [Lease.Remaining]. Fence what must never be written twice. Two processes under one owner name
+// share each other's leases. Global tables with eventual consistency must not be used from more than one Region.
 package dynamolease
