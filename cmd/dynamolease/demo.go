@@ -17,21 +17,25 @@ import (
 	"github.com/dynamolease/dynamolease/internal/demo"
 )
 
-const demoHelp = `Four worker processes count the words of every .go file of a directory, split into 64 partitions by path. They own
-partitions through leases in a DynamoDB table, and write each result on the condition that they still hold the lease. In
-the middle one worker is killed, and another is stopped for longer than the ttl and goes on afterwards. The others take
-over what these two had. A count by one plain process tells what must come out.
+const demoHelp = `Four worker processes count the words of every .go file of a directory, split into 64 partitions by path. A coordinator
+gives each worker its share of the partitions, and runs a handler for each. The handler adds its counts to the result
+chunk by chunk, each in one transaction with a checkpoint that says where to go on, under the fence of the lease. In the
+middle one worker is killed, and another is stopped for longer than the ttl and goes on afterwards. The others take over
+what these two had, and go on from the checkpoints. A count by one plain process tells what must come out.
 
 The last line is
 
-  words=N expected=N partitions=64 workers=4 killed=1 paused=1 takeovers=K overlaps=0
+  words=N expected=N partitions=64 workers=4 killed=1 paused=1 takeovers=K overlaps=0 resumed=R duplicates=0
 
-where takeovers is how often a worker acquired a partition after another's lease on it had run out, and overlaps how
-often two workers counted on the lease of one partition at the same time, or one went on without it, by the records
-that the workers themselves keep. The exit code is 1 if any figure is off.
+  takeovers   how often a worker began with a partition after another's lease on it had run out
+  overlaps    how often two workers counted on the lease of one partition at the same time, by their own records
+  resumed     how often a worker went on from a checkpoint that another one had left in the middle of a partition
+  duplicates  files that went into the results more than once, or not at all
 
-Counting takes a second or two. So that one can watch, each worker waits between files; -pace says how long it spends
-on a partition at least.
+The exit code is 1 if any figure is off.
+
+Counting takes a second or two. So that one can watch, each worker takes its time: -pace says how long for a file at
+least.
 
 The database is a DynamoDB-compatible server that the demo starts and ends. To use one that is running, set
 DYNAMODB_ENDPOINT to its URL; the demo makes a table of its own there and deletes it.
@@ -45,7 +49,7 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags := newFlags("demo", demoHelp, stderr)
 	flags.StringVar(&cfg.Input, "input", "", "the `directory` to count (default the source of the Go standard library)")
 	flags.DurationVar(&cfg.TTL, "ttl", 3*time.Second, "the `time` that a lease lasts without renewal")
-	flags.DurationVar(&cfg.Pace, "pace", 600*time.Millisecond, "the least `time` that a worker spends on a partition")
+	flags.DurationVar(&cfg.Pace, "pace", 80*time.Millisecond, "the least `time` that a worker spends on a file")
 	flags.DurationVar(&cfg.Timeout, "timeout", 2*time.Minute, "the `time` after which the demo gives up")
 	plain := flags.Bool("plain", false, "print plain lines also on a terminal")
 	if err := parse(flags, args); err != nil {

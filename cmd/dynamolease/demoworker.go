@@ -32,7 +32,7 @@ func runDemoWorker(ctx context.Context, args []string, _, stderr io.Writer) erro
 	flags.StringVar(&cfg.Input, "input", "", "the `directory` to count")
 	flags.StringVar(&cfg.Record, "record", "", "the `file` to record events in")
 	flags.DurationVar(&cfg.TTL, "ttl", 0, "the `time` that a lease lasts without renewal")
-	flags.DurationVar(&cfg.Pace, "pace", 0, "the least `time` to spend on a partition")
+	flags.DurationVar(&cfg.Pace, "pace", 0, "the least `time` to spend on a file")
 	if err := parse(flags, args); err != nil {
 		return err
 	}

@@ -71,12 +71,12 @@ func TestHelpHidesWhatPeopleDoNotCall(t *testing.T) {
 func writeInput(t *testing.T) (dir string, words int) {
 	t.Helper()
 	dir = t.TempDir()
-	for i := range 200 {
-		text := strings.Repeat(fmt.Sprintf("word%d\n", i), i)
+	for i := range 800 {
+		text := strings.Repeat(fmt.Sprintf("word%d\n", i), i%200)
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", i)), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		words += i
+		words += i % 200
 	}
 	return dir, words
 }
@@ -85,14 +85,15 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes several seconds")
 	}
+	t.Setenv("TMPDIR", t.TempDir()) // the records are kept if a figure is off
 	dir, words := writeInput(t)
-	code, stdout, stderr := call(t.Context(), "demo", "-input", dir, "-ttl", "1s", "-pace", "150ms", "-timeout", "1m")
+	code, stdout, stderr := call(t.Context(), "demo", "-input", dir, "-ttl", "1s", "-pace", "300ms", "-timeout", "1m")
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	last := regexp.MustCompile(fmt.Sprintf(
-		`^words=%d expected=%d partitions=64 workers=4 killed=1 paused=1 takeovers=[1-9]\d* overlaps=0$`, words, words))
+		`^words=%d expected=%d partitions=64 workers=4 killed=1 paused=1 takeovers=[1-9]\d* overlaps=0 resumed=[1-9]\d* duplicates=0$`, words, words))
 	if !last.MatchString(lines[len(lines)-1]) {
 		t.Errorf("the last line is not as it must be:\n%s", stdout)
 	}

@@ -9,7 +9,7 @@ import (
 type background struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-	tally  tally // once done is closed
+	tally  [Partitions]tally // once done is closed
 	err    error
 }
 
@@ -29,21 +29,24 @@ func (b *background) stop() {
 	<-b.done
 }
 
-func (b *background) wait(ctx context.Context) (tally, error) {
+func (b *background) wait(ctx context.Context) ([Partitions]tally, error) {
 	select {
 	case <-b.done:
 		return b.tally, b.err
 	case <-ctx.Done():
-		return tally{}, context.Cause(ctx)
+		return [Partitions]tally{}, context.Cause(ctx)
 	}
 }
 
-// soFar is the count once there is one, and false before.
-func (b *background) soFar() (tally, bool) {
+// soFar is the sum once there is one, and false before.
+func (b *background) soFar() (sum tally, ok bool) {
 	select {
 	case <-b.done:
-		return b.tally, b.err == nil
+		for _, t := range b.tally {
+			sum.add(t)
+		}
+		return sum, b.err == nil
 	default:
-		return tally{}, false
+		return sum, false
 	}
 }

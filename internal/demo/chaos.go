@@ -6,7 +6,7 @@ import (
 )
 
 // chaos is what the parent does to the workers: it kills one, stops another, and lets that one go on when the others
-// have taken over what it had.
+// have taken over what it had. It hits the worker that is in the middle of most partitions.
 type chaos struct {
 	ttl     time.Duration
 	killed  *process
@@ -16,8 +16,10 @@ type chaos struct {
 	pending []int // partitions that the stopped worker owned and had not finished
 }
 
-// minPause is how much longer than the ttl the worker stays stopped at least.
-const minPause = 500 * time.Millisecond
+const (
+	killAfter = 8                      // the part of the files that is counted before
+	minPause  = 500 * time.Millisecond // how much longer than the ttl the worker stays stopped at least
+)
 
 // step does what is due, and tells about it.
 func (c *chaos) step(clock clock, s *snapshot, workers []*process) (string, error) {
@@ -25,7 +27,7 @@ func (c *chaos) step(clock clock, s *snapshot, workers []*process) (string, erro
 	victim := s.busiest()
 	switch {
 	case c.killed == nil:
-		if s.done < Partitions/8 || victim == nobody {
+		if s.files < s.size/killAfter || !s.allBegun() {
 			return "", nil
 		}
 		return c.kill(clock, s, workers, victim)
@@ -52,7 +54,7 @@ func (c *chaos) kill(clock clock, s *snapshot, workers []*process, victim int) (
 		return "", p.failure() // it ended by itself, just before
 	}
 	c.killed, c.died = p, clock.now()
-	return fmt.Sprintf("%s is killed (SIGKILL) with %s unfinished", p.name, partitions(s.workers[victim].open)), nil
+	return fmt.Sprintf("%s is killed (SIGKILL) in the middle of %s", p.name, partitions(s.workers[victim].begun)), nil
 }
 
 func (c *chaos) pause(clock clock, s *snapshot, workers []*process, victim int) (string, error) {
@@ -66,7 +68,7 @@ func (c *chaos) pause(clock clock, s *snapshot, workers []*process, victim int) 
 			c.pending = append(c.pending, i)
 		}
 	}
-	return fmt.Sprintf("%s is stopped (SIGSTOP) with %s unfinished", p.name, partitions(len(c.pending))), nil
+	return fmt.Sprintf("%s is stopped (SIGSTOP) in the middle of %s", p.name, partitions(s.workers[victim].begun)), nil
 }
 
 // replaced tells whether others own, or have done, all that the stopped worker had not finished.

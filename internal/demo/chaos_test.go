@@ -12,8 +12,8 @@ import (
 func TestChaos(t *testing.T) {
 	workers := idle(t, 3)
 	s := &snapshot{workers: []workerState{
-		{name: "w1", state: running, open: 3}, {name: "w2", state: running, open: 2}, {name: "w3", state: running, open: 1},
-	}}
+		{name: "w1", state: running, open: 5, begun: 3}, {name: "w2", state: running, begun: 2}, {name: "w3", state: running},
+	}, size: 160}
 	for i := range s.cells {
 		s.cells[i].owner = nobody
 	}
@@ -27,15 +27,17 @@ func TestChaos(t *testing.T) {
 			t.Errorf("step = %q, %v, want %q", got, err, want)
 		}
 	}
-	step(0, "") // too little is done
-	s.done = Partitions / 8
-	step(0, "w1 is killed (SIGKILL) with 3 partitions unfinished")
+	step(0, "") // too little is counted
+	s.files = 20
+	step(0, "") // not all have begun
+	s.workers[2].begun = 1
+	step(0, "w1 is killed (SIGKILL) in the middle of 3 partitions")
 	if !workers[0].killed() {
 		t.Error("w1 is not killed")
 	}
 	s.workers[0].state = killed
 	step(0, "")
-	step(2*time.Second, "w2 is stopped (SIGSTOP) with 2 partitions unfinished")
+	step(2*time.Second, "w2 is stopped (SIGSTOP) in the middle of 2 partitions")
 	s.workers[1].state = stopped
 	step(4*time.Second, "") // it still owns its partitions
 	s.cells[3].done, s.cells[9].owner = true, 2

@@ -19,3 +19,18 @@ func newClock() clock { return clock{time.Now()} }
 func (c clock) now() instant {
 	return instant(c.start.UnixNano()).add(time.Since(c.start))
 }
+
+// settleTime is how long two readings of the clock may lie apart for what was read in between to belong to either.
+const settleTime = time.Millisecond
+
+// deadline is when something ends of which remaining is left, and when that was looked up. When the process was stopped
+// between the readings they are taken again.
+func (c clock) deadline(remaining func() time.Duration) (at, until instant) {
+	for {
+		before := c.now()
+		left := remaining()
+		if after := c.now(); after.sub(before) < settleTime {
+			return after, after.add(left)
+		}
+	}
+}

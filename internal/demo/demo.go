@@ -29,7 +29,7 @@ const cleanupTimeout = 10 * time.Second
 type Config struct {
 	Input   string        // the directory whose .go files are counted
 	TTL     time.Duration // of the leases
-	Pace    time.Duration // the least time that a worker spends on a partition
+	Pace    time.Duration // the least time that a worker spends on a file
 	Timeout time.Duration // of the whole run
 
 	// Command gives the program, with its arguments, that calls Work with a configuration.
@@ -46,7 +46,8 @@ func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
 	if err := supported(); err != nil {
 		return v, err
 	}
-	if err := checkInput(cfg.Input); err != nil {
+	sizes, err := checkInput(cfg.Input)
+	if err != nil {
 		return v, err
 	}
 	defer keepThread()()
@@ -63,42 +64,44 @@ func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(records))
 	}()
-	return runWith(ctx, cfg, records)
+	r := &run{cfg: cfg, sizes: sizes, records: records, clock: newClock(), chaos: chaos{ttl: cfg.TTL}}
+	return r.withTable(ctx)
 }
 
-// runWith runs the demo with a database and a table of its own.
-func runWith(ctx context.Context, cfg Config, records string) (v Verdict, err error) {
+// withTable runs the demo with a database and a table of its own.
+func (r *run) withTable(ctx context.Context) (v Verdict, err error) {
 	server, err := dynamotest.Start(ctx)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	client, table := server.Client(), "dynamolease-demo-"+strings.ToLower(rand.Text())
-	store, err := dynamolease.New(client, table, func(o *dynamolease.Options) { o.Logger = cfg.Logger })
+	r.endpoint = server.Endpoint()
+	r.results = &results{server.Client(), "dynamolease-demo-" + strings.ToLower(rand.Text())}
+	r.store, err = dynamolease.New(r.results.client, r.results.table, func(o *dynamolease.Options) { o.Logger = r.cfg.Logger })
 	if err != nil {
 		return v, err
 	}
-	defer store.Close()
-	defer func() { err = errors.Join(err, deleteTable(ctx, client, table)) }()
-	if err := store.CreateTable(ctx); err != nil {
+	defer r.store.Close()
+	defer func() { err = errors.Join(err, r.deleteTable(ctx)) }()
+	if err := r.store.CreateTable(ctx); err != nil {
 		return v, err
-	}
-	r := &run{
-		cfg: cfg, table: table, records: records, endpoint: server.Endpoint(),
-		store: store, results: &results{client, table}, clock: newClock(), chaos: chaos{ttl: cfg.TTL},
 	}
 	return r.run(ctx)
 }
 
-func checkInput(dir string) error {
+// checkInput returns how many files each partition has.
+func checkInput(dir string) (sizes [Partitions]int, err error) {
 	files, err := goFiles(os.DirFS(dir))
 	switch {
 	case err != nil:
-		return fmt.Errorf("look at %s: %w", dir, err)
+		return sizes, fmt.Errorf("look at %s: %w", dir, err)
 	case len(files) == 0:
-		return fmt.Errorf("look at %s: there are no .go files in it", dir)
+		return sizes, fmt.Errorf("look at %s: there are no .go files in it", dir)
 	}
-	return nil
+	for partition, part := range split(files) {
+		sizes[partition] = len(part)
+	}
+	return sizes, nil
 }
 
 // keepThread keeps the caller on its thread until the returned function is called: the workers end with the thread that
@@ -109,28 +112,28 @@ func keepThread() func() {
 }
 
 // deleteTable deletes the table also when the demo was interrupted, and does not mind if it was never made.
-func deleteTable(ctx context.Context, client *dynamodb.Client, table string) error {
+func (r *run) deleteTable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	_, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table})
+	_, err := r.results.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &r.results.table})
 	var missing *types.ResourceNotFoundException
 	if err != nil && !errors.As(err, &missing) {
-		return fmt.Errorf("delete table %s: %w", table, err)
+		return fmt.Errorf("delete table %s: %w", r.results.table, err)
 	}
 	return nil
 }
 
-// A run is one run of the demo, once there is a table.
+// A run is one run of the demo.
 type run struct {
-	cfg      Config
-	table    string
-	records  string // the directory
-	endpoint string
-
-	store   *dynamolease.Store
-	results *results
+	cfg     Config
+	sizes   [Partitions]int // in files
+	records string          // the directory
 	clock   clock
 	chaos   chaos
+
+	endpoint string
+	store    *dynamolease.Store
+	results  *results
 
 	workers []*process
 	plain   *background
@@ -156,7 +159,7 @@ func (r *run) startWorkers() error {
 	for i := range Workers {
 		name := fmt.Sprintf("w%d", i+1)
 		command, err := r.cfg.Command(WorkerConfig{
-			Name: name, Table: r.table, Input: r.cfg.Input, Record: r.record(name), TTL: r.cfg.TTL, Pace: r.cfg.Pace,
+			Name: name, Table: r.results.table, Input: r.cfg.Input, Record: r.record(name), TTL: r.cfg.TTL, Pace: r.cfg.Pace,
 		})
 		if err != nil {
 			return fmt.Errorf("start %s: %w", name, err)
@@ -171,6 +174,15 @@ func (r *run) startWorkers() error {
 }
 
 func (r *run) record(worker string) string { return filepath.Join(r.records, worker+".jsonl") }
+
+// dismissWorkers tells the workers to end.
+func (r *run) dismissWorkers() error {
+	var err error
+	for _, p := range r.workers {
+		err = errors.Join(err, p.dismiss())
+	}
+	return err
+}
 
 func (r *run) closeWorkers() error {
 	var err error

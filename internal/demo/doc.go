@@ -1,19 +1,22 @@
-// Package demo is a small distributed program that shows what leases promise, and checks it.
+// Package demo is a small distributed program that shows what the coordinator and fenced work promise, and checks it.
 //
 // A parent process starts the database and four worker processes. Together the workers count the words of every .go
-// file of a directory, split into 64 partitions by path. Each worker owns partitions through leases, counts them one
-// after the other, and writes each result in a transaction that fails unless it still holds the lease. In the middle
-// the parent kills one worker and stops another for longer than the ttl.
+// file of a directory, split into 64 partitions by path. Each worker runs a coordinator, which calls its handler for each
+// partition that falls to it. The handler adds what it counts to the partition's result, chunk by chunk: an addition that
+// must not happen twice, in one transaction with a checkpoint that says where to go on. In the middle the parent kills
+// one worker and stops another for longer than the ttl.
+//
+// What a program needs of that is in handler.go and worker.go; the rest is the parent, the view and the checks.
 //
 // # What is checked
 //
-// No partition may be lost or counted twice, and no two workers may ever have believed at the same time that they own
-// one. Each worker appends to a file of its own, before it acts on it, what it believes: a lease gained, until when it
-// may count on it, and the end of it; and what it does: each file counted, each result written. The parent reads these
-// records when all is over, and [judge] compares them.
+// No two workers may ever have counted on the lease of one partition at the same time, and each file must go into the
+// results exactly once. Each worker appends to a file of its own, before it acts on it, what its handlers do and are told,
+// and until when they count on the lease. The result of a partition lists the chunks that were added to it, with who did
+// it under which epoch; that list grows in the same update as the sums. The parent compares all of this when it is over,
+// with the input and with a count by itself; see [judge].
 //
-// The belief of a worker in a lease lasts until the lease's own deadline, and no longer when the process is stopped
-// then: it only finds out later. What it must not do is act on it. A file counts only if the lease is still there after
-// it was read, so a worker that was stopped in between drops it. A write that left before the stop, or was about to,
-// cannot be called back; that is why the store checks the lease once more in the transaction.
+// A worker that was stopped finds out late that its leases are over. It then may be about to add a chunk, or have done so
+// without having heard the answer: the transaction is refused, or is found to have been applied before another worker
+// took over. The demo cannot choose between these; it counts the refusals.
 package demo

@@ -7,12 +7,15 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
+
+const testTTL = 3 * time.Second
 
 // server is the one database of all tests of the package; it starts with the first that needs it.
 var server = sync.OnceValues(func() (*dynamotest.Server, error) { return dynamotest.Start(context.Background()) })
@@ -52,13 +55,4 @@ func newStore(t *testing.T, client dynamolease.Client, table string, optFns ...f
 	}
 	t.Cleanup(store.Close)
 	return store
-}
-
-func acquire(t *testing.T, store *dynamolease.Store, partition int, owner string) dynamolease.Lease {
-	t.Helper()
-	lease, acquired, err := store.Acquire(t.Context(), group, partition, owner, testTTL)
-	if err != nil || !acquired {
-		t.Fatalf("Acquire(%d, %s) = %v, %v", partition, owner, acquired, err)
-	}
-	return lease
 }

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,15 +66,19 @@ func (p *process) kill() error {
 	return nil
 }
 
+// dismiss tells the process to end in its own time, by the end of its standard input. It may be called more than once.
+func (p *process) dismiss() error { return ignoreClosed(p.stdin.Close()) }
+
 // failure is the error of a process that has exited although it should not have, or otherwise than it should have.
 func (p *process) failure() error {
-	return fmt.Errorf("worker %s ended: %w\n%s", p.name, p.err, &p.stderr)
+	return fmt.Errorf("worker %s ended too early: %w\n%s", p.name, cmp.Or(p.err, errNoError), &p.stderr)
 }
+
+var errNoError = errors.New("without an error")
 
 // close ends the process for good.
 func (p *process) close() error {
-	err := p.kill()
-	return errors.Join(err, ignoreClosed(p.stdin.Close()))
+	return errors.Join(p.kill(), p.dismiss())
 }
 
 func ignoreClosed(err error) error {

@@ -28,17 +28,22 @@ func idle(t *testing.T, n int) []*process {
 	return list
 }
 
-func TestProcessEndsWithItsStandardInput(t *testing.T) {
+func TestProcessEndsWhenDismissed(t *testing.T) {
 	p := idle(t, 1)[0]
 	if !p.running() {
 		t.Fatal("it does not run")
 	}
-	if err := p.stdin.Close(); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if err := p.dismiss(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	<-p.exited
 	if p.running() || p.killed() || p.err != nil {
 		t.Errorf("running = %v, killed = %v, error %v after a normal end", p.running(), p.killed(), p.err)
+	}
+	if got := p.failure().Error(); got != "worker w1 ended too early: without an error\n" {
+		t.Errorf("failure = %q", got)
 	}
 }
 
@@ -62,7 +67,7 @@ func TestFailureShowsTheEndOfStderr(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.exited
-	if got := p.failure().Error(); got != "worker w1 ended: exit status 3\nthis went wrong" {
+	if got := p.failure().Error(); got != "worker w1 ended too early: exit status 3\nthis went wrong" {
 		t.Errorf("failure = %q", got)
 	}
 	if err := p.close(); err != nil {

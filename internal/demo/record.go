@@ -12,25 +12,25 @@ import (
 type kind string
 
 const (
-	gained   kind = "gained"   // the worker acquired the lease and counts on it until Until
-	extended kind = "extended" // it renewed the lease and counts on it until Until
-	counted  kind = "counted"  // it counted a file and still held the lease afterwards
-	writing  kind = "writing"  // it is about to write the result
-	written  kind = "written"  // the result is in the table
-	refused  kind = "refused"  // the store turned the result away: the lease is another's
-	released kind = "released" // it counts on the lease no more and is about to release it
-	lost     kind = "lost"     // it counts on the lease no more: it ran out or was taken
+	started  kind = "started"  // a handler begins to count a partition, with the file From
+	kept     kind = "kept"     // the lease lasts until another time than before
+	adding   kind = "adding"   // the handler is about to add a chunk to the result
+	added    kind = "added"    // the store says that the chunk was added
+	refused  kind = "refused"  // the store turned the chunk away: the lease is another's
+	unknown  kind = "unknown"  // nothing tells whether the chunk was added
+	returned kind = "returned" // the handler has ended
 )
 
-// An event is one line of a worker's record.
+// An event is one line of a worker's record: what a handler does or is told, and until when it counts on the lease.
 type event struct {
 	At        instant `json:"at"`
+	Until     instant `json:"until"`
 	Owner     string  `json:"owner"`
 	Kind      kind    `json:"kind"`
 	Partition int     `json:"partition"`
 	Epoch     int64   `json:"epoch"`
-	Until     instant `json:"until,omitempty"`
-	File      string  `json:"file,omitempty"`
+	From      int     `json:"from,omitempty"`
+	To        int     `json:"to,omitempty"`
 }
 
 // A recorder appends events to a file. There is no buffer in the process, so that what is recorded outlives a SIGKILL.

@@ -14,8 +14,8 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []event{
-		{At: 1, Owner: "w1", Kind: gained, Partition: 7, Epoch: 1 << 52, Until: 9},
-		{At: 2, Owner: "w1", Kind: counted, Partition: 7, Epoch: 1 << 52, File: "a.go"},
+		{At: 1, Until: 9, Owner: "w1", Kind: started, Partition: 7, Epoch: 1 << 52},
+		{At: 2, Until: 9, Owner: "w1", Kind: adding, Partition: 7, Epoch: 1 << 52, From: 5, To: 10},
 	}
 	for _, e := range want {
 		if err := r.add(e); err != nil {
@@ -41,8 +41,8 @@ func TestReadRecord(t *testing.T) {
 		ok         bool
 	}{
 		{"empty", "", 0, true},
-		{"cut short by a kill", `{"at":1,"kind":"gained"}` + "\n" + `{"at":2,"ki`, 1, true},
-		{"spoiled", `{"at":1,"kind":"gained"}` + "\n{\n", 0, false},
+		{"cut short by a kill", `{"at":1,"kind":"started"}` + "\n" + `{"at":2,"ki`, 1, true},
+		{"spoiled", `{"at":1,"kind":"started"}` + "\n{\n", 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

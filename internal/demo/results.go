@@ -2,22 +2,48 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Where in the store everything belongs.
 const (
-	service = "demo" // of the members
-	group   = "demo" // of the leases
+	resultsKey   = "R#" + group
+	partitionKey = "P#%010d"
 )
 
-// results are the rows with the results, in the table of the leases: one transaction can then check a lease and write.
+// A result is what was counted of one partition so far.
+type result struct {
+	partition int
+	tally     tally
+	chunks    []chunk // in the order in which they were added; there is one at least
+	complete  bool
+}
+
+// results are the rows with the results. They could be in any table of the account and Region.
 type results struct {
 	client *dynamodb.Client
 	table  string
+}
+
+// add is the update that adds a chunk to the result of a partition. On purpose it is one that must not happen twice.
+func (r *results) add(partition int, part chunk, complete bool) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &r.table,
+		Key:       row{"pk": text(resultsKey), "sk": text(fmt.Sprintf(partitionKey, partition))},
+		UpdateExpression: aws.String("ADD words :words, files :files " +
+			"SET complete = :complete, chunks = list_append(if_not_exists(chunks, :none), :chunks)"),
+		ExpressionAttributeValues: row{
+			":words": number(part.Words), ":files": number(part.To - part.From),
+			":complete": &types.AttributeValueMemberBOOL{Value: complete},
+			":none":     &types.AttributeValueMemberL{},
+			":chunks":   &types.AttributeValueMemberL{Value: []types.AttributeValue{text(part.String())}},
+		},
+	}}
 }
 
 // read returns all results, by partition. They fit one page.
@@ -35,9 +61,56 @@ func (r *results) read(ctx context.Context) (map[int]result, error) {
 	for _, item := range out.Items {
 		res, err := decodeResult(item)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read a result: %w", err)
 		}
 		found[res.partition] = res
 	}
 	return found, nil
+}
+
+type row = map[string]types.AttributeValue
+
+func decodeResult(item row) (res result, err error) {
+	sk, isText := item["sk"].(*types.AttributeValueMemberS)
+	complete, isBool := item["complete"].(*types.AttributeValueMemberBOOL)
+	chunks, isList := item["chunks"].(*types.AttributeValueMemberL)
+	if !isText || !isBool || !isList || len(chunks.Value) == 0 {
+		return res, errors.New("sk, complete or chunks are not there, or not as they must be")
+	}
+	if _, err := fmt.Sscanf(sk.Value, "P#%d", &res.partition); err != nil {
+		return res, fmt.Errorf("decode sk %q: %w", sk.Value, err)
+	}
+	res.complete = complete.Value
+	if res.tally.words, err = decodeNumber(item, "words"); err != nil {
+		return res, err
+	}
+	if res.tally.files, err = decodeNumber(item, "files"); err != nil {
+		return res, err
+	}
+	for _, value := range chunks.Value {
+		line, ok := value.(*types.AttributeValueMemberS)
+		if !ok {
+			return res, errors.New("a chunk is not a string")
+		}
+		part, err := parseChunk(line.Value)
+		if err != nil {
+			return res, err
+		}
+		res.chunks = append(res.chunks, part)
+	}
+	return res, nil
+}
+
+func decodeNumber(item row, name string) (int, error) {
+	value, ok := item[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, fmt.Errorf("%s is not a number", name)
+	}
+	return strconv.Atoi(value.Value)
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
 }

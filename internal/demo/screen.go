@@ -64,7 +64,7 @@ func (v *screen) picture(s *snapshot) []string {
 	var p []string
 	p = append(p, "")
 	p = append(p, v.grid(s)...)
-	p = append(p, "", v.paint(dim, "  number: owned by that worker   █ finished   · free"), "")
+	p = append(p, "", v.paint(dim, "  number: the owner, · nobody   bar: how much of the partition is counted"), "")
 	for i, w := range s.workers {
 		p = append(p, v.worker(i, w))
 	}
@@ -72,8 +72,7 @@ func (v *screen) picture(s *snapshot) []string {
 	return append(p, v.latest(s)...)
 }
 
-// grid draws the partitions: a worker's number where it owns one, a block in its colour where it has finished one, a
-// dot where nobody does.
+// grid draws the partitions: the number of the worker that owns it, in its colour, and how much of it is counted.
 func (v *screen) grid(s *snapshot) []string {
 	var rows []string
 	for first := 0; first < Partitions; first += cellsPerRow {
@@ -89,14 +88,21 @@ func (v *screen) grid(s *snapshot) []string {
 func (v *screen) cell(s *snapshot, c cell) string {
 	switch {
 	case c.owner == nobody:
-		return v.paint(dim, "·")
-	case c.done:
-		return v.paint(workerColor(c.owner), "█")
-	case s.workers[c.owner].state != running:
-		return v.paint(red, fmt.Sprint(c.owner+1))
+		return v.paint(dim, "·"+c.bar())
+	case !c.done && s.workers[c.owner].state != running:
+		return v.paint(red, fmt.Sprint(c.owner+1)+c.bar())
 	default:
-		return v.paint(workerColor(c.owner), fmt.Sprint(c.owner+1))
+		return v.paint(workerColor(c.owner), fmt.Sprint(c.owner+1)+c.bar())
 	}
+}
+
+// bar is as high as what is counted of the partition; only one that is complete is full.
+func (c cell) bar() string {
+	heights := [...]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
+	if c.done {
+		return "█"
+	}
+	return heights[min(c.files*len(heights)/max(1, c.size), len(heights)-1)]
 }
 
 func (v *screen) worker(i int, w workerState) string {
@@ -104,13 +110,13 @@ func (v *screen) worker(i int, w workerState) string {
 	if w.state == killed || w.state == stopped {
 		state = v.paint(red, state)
 	}
-	return fmt.Sprintf("  %s  %s  owns %2d   finished %2d", v.paint(workerColor(i), fmt.Sprintf("%d = %s", i+1, w.name)), state, w.open, w.closed)
+	return fmt.Sprintf("  %s  %s  works on %2d   completed %2d", v.paint(workerColor(i), fmt.Sprintf("%d = %s", i+1, w.name)), state, w.open, w.closed)
 }
 
 func (v *screen) bar(s *snapshot) string {
-	full := barWidth * s.done / Partitions
+	full := min(barWidth*s.files/max(1, s.size), barWidth)
 	bar := v.paint(bold, strings.Repeat("█", full)) + v.paint(dim, strings.Repeat("░", barWidth-full))
-	return fmt.Sprintf("  %s  %2d of %d partitions  %9d words  %4.1f s", bar, s.done, Partitions, s.words, s.elapsed.Seconds())
+	return fmt.Sprintf("  %s  %2d of %d complete  %9d words  %4.1f s", bar, s.done, Partitions, s.words, s.elapsed.Seconds())
 }
 
 // latest is the last pieces of news, on always the same number of lines.

@@ -1,6 +1,9 @@
 package demo
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A snapshot is what the view shows.
 type snapshot struct {
@@ -8,6 +11,8 @@ type snapshot struct {
 	cells   [Partitions]cell
 	workers []workerState
 	done    int // partitions
+	files   int // that are counted
+	size    int // files in all
 	words   int
 	news    []news
 }
@@ -22,7 +27,10 @@ const (
 
 // A cell is one partition.
 type cell struct {
-	owner int // the worker's number in snapshot.workers of the live lease, or of the result; nobody is -1
+	owner int // the number in snapshot.workers of who has the lease, or has completed it; nobody is -1
+	adder int // the number of who added the last chunk; nobody is -1
+	files int // that are counted
+	size  int // files in all
 	done  bool
 }
 
@@ -32,7 +40,8 @@ type workerState struct {
 	name   string
 	state  string
 	open   int // partitions that it owns and that are not done
-	closed int // partitions that it has done
+	begun  int // of these, how many it has added a chunk to
+	closed int // partitions that it has completed
 }
 
 // A piece of news is something that happened, and when.
@@ -59,13 +68,18 @@ func (s *snapshot) transfers(before *[Partitions]int) map[transfer]int {
 	return moved
 }
 
-// busiest is the running worker with the most unfinished partitions; nobody if none has any.
+// busiest is the running worker that is in the middle of most partitions; nobody if none is.
 func (s *snapshot) busiest() int {
 	best := nobody
 	for i, w := range s.workers {
-		if w.state == running && w.open > 0 && (best == nobody || w.open > s.workers[best].open) {
+		if w.state == running && w.begun > 0 && (best == nobody || w.begun > s.workers[best].begun) {
 			best = i
 		}
 	}
 	return best
+}
+
+// allBegun tells whether every worker is in the middle of something.
+func (s *snapshot) allBegun() bool {
+	return !slices.ContainsFunc(s.workers, func(w workerState) bool { return w.begun == 0 })
 }

@@ -12,15 +12,18 @@ func (s span) contains(at instant) bool { return s.from <= at && at < s.until }
 
 func (s span) overlaps(o span) bool { return s.from < o.until && o.from < s.until }
 
-// A term is what a worker believed and did under one epoch of a partition.
+// A term is what a worker believed under one epoch of a partition: from the start of its handler until the handler has
+// returned, or until the lease runs out.
 type term struct {
 	partition int
 	owner     string
 	epoch     int64
 	start     instant
-	spans     []span    // more than one if the lease ran out and was extended after all, before anybody took it
-	acts      []instant // when it counted a file or began to write the result
-	released  bool      // it ended by release, so that the next owner did not have to wait
+	from      int    // the file that the handler began with
+	spans     []span // more than one if the handler was called again
+	handed    bool   // the handler returned while it had the lease, so that the next owner did not have to wait
+	running   int    // handlers
+	twice     bool   // there were two handlers at one time
 }
 
 type termKey struct {
@@ -38,7 +41,7 @@ func collectTerms(events []event, diedAt map[string]instant) [Partitions][]*term
 		key := termKey{e.Partition, e.Owner, e.Epoch}
 		t := byKey[key]
 		if t == nil {
-			t = &term{partition: e.Partition, owner: e.Owner, epoch: e.Epoch, start: e.At}
+			t = &term{partition: e.Partition, owner: e.Owner, epoch: e.Epoch, start: e.At, from: e.From}
 			byKey[key] = t
 			terms[e.Partition] = append(terms[e.Partition], t)
 		}
@@ -57,34 +60,27 @@ func collectTerms(events []event, diedAt map[string]instant) [Partitions][]*term
 
 func (t *term) add(e event) {
 	switch e.Kind {
-	case gained, extended:
-		t.believe(span{e.At, e.Until})
-	case counted, writing:
-		t.acts = append(t.acts, e.At)
-	case released, lost:
+	case started:
+		t.running++
+		t.twice = t.twice || t.running > 1
+	case returned:
+		t.running--
 		t.cut(e.At)
-		t.released = e.Kind == released
-	}
-}
-
-// believe adds a span, or makes the last one longer if it has not ended by then.
-func (t *term) believe(s span) {
-	t.released = false
-	if n := len(t.spans); n > 0 && t.spans[n-1].contains(s.from) {
-		t.spans[n-1].until = max(t.spans[n-1].until, s.until)
+		t.handed = e.Until > e.At
 		return
 	}
-	t.spans = append(t.spans, s)
+	t.handed = false
+	if n := len(t.spans); n > 0 && t.spans[n-1].contains(e.At) {
+		t.spans[n-1].until = e.Until
+	} else if e.Until > e.At {
+		t.spans = append(t.spans, span{e.At, e.Until})
+	}
 }
 
 func (t *term) cut(at instant) {
 	for i := range t.spans {
 		t.spans[i].until = min(t.spans[i].until, at)
 	}
-}
-
-func (t *term) holdsAt(at instant) bool {
-	return slices.ContainsFunc(t.spans, func(s span) bool { return s.contains(at) })
 }
 
 func (t *term) overlaps(o *term) bool {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -11,7 +10,7 @@ const maxProblems = 20
 
 // The facts are what remains of a run.
 type facts struct {
-	expected tally
+	expected [Partitions]tally
 	results  map[int]result
 	events   []event            // of all workers, each one's in order
 	ttl      time.Duration      // of the leases
@@ -22,14 +21,16 @@ type facts struct {
 // A Verdict is the figures of a run, and what is wrong with them.
 type Verdict struct {
 	Words, Expected int // counted by the workers, and by the parent alone
-	Partitions      int // with a result
-	Workers         int // that owned at least one partition
+	Partitions      int // that are complete
+	Workers         int // that worked
 	Killed          int // by SIGKILL
 	Paused          int // stopped for longer than the ttl, which their records bear out
-	Takeovers       int // how often a worker acquired a partition after another's lease on it had run out
-	Handovers       int // how often a worker acquired a partition that another had released
-	Refused         int // results that the store turned away, since the lease was another's by then
-	Overlaps        int // how often two workers believed in a lease on one partition, or one acted without it
+	Takeovers       int // how often a worker began with a partition after another's lease on it had run out
+	Refused         int // chunks that the store turned away, since the lease was another's by then
+	Overlaps        int // how often two workers counted on the lease of one partition at the same time
+	Resumed         int // how often a worker went on from a checkpoint that another one had left
+	Rescued         int // how often of these after a takeover, and not after a hand-over
+	Duplicates      int // files that went into the results more than once, or not at all
 	Problems        []string
 }
 
@@ -37,41 +38,38 @@ type Verdict struct {
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
 func (v Verdict) String() string {
-	return fmt.Sprintf("words=%d expected=%d partitions=%d workers=%d killed=%d paused=%d takeovers=%d overlaps=%d",
-		v.Words, v.Expected, v.Partitions, v.Workers, v.Killed, v.Paused, v.Takeovers, v.Overlaps)
+	return fmt.Sprintf(
+		"words=%d expected=%d partitions=%d workers=%d killed=%d paused=%d takeovers=%d overlaps=%d resumed=%d duplicates=%d",
+		v.Words, v.Expected, v.Partitions, v.Workers, v.Killed, v.Paused, v.Takeovers, v.Overlaps, v.Resumed, v.Duplicates)
 }
 
 // Details tells what the figures leave out.
 func (v Verdict) Details() string {
-	return fmt.Sprintf("%d times a partition was handed over by release, %d late results were turned away", v.Handovers, v.Refused)
+	return fmt.Sprintf("workers went on from checkpoints %d times after a takeover, %d times after a hand-over; "+
+		"%d writes under a lease that was gone were turned away", v.Rescued, v.Resumed-v.Rescued, v.Refused)
 }
 
 // judge works the verdict out.
 func judge(f facts) Verdict {
-	v := Verdict{
-		Expected: f.expected.words, Partitions: len(f.results), Workers: countOwners(f.events), Killed: len(f.diedAt),
-	}
-	terms := collectTerms(f.events, f.diedAt)
-	takenFrom := make(map[string]int)
-	for _, list := range terms {
+	v := Verdict{Workers: countOwners(f.events), Killed: len(f.diedAt)}
+	rescued := make(map[string]int)
+	for partition, list := range collectTerms(f.events, f.diedAt) {
 		v.overlap(list)
-		v.transfers(list, takenFrom)
-	}
-	for _, e := range f.events {
-		if e.Kind == refused {
-			v.Refused++
-		}
+		v.succession(list, f.results[partition].chunks, rescued)
 	}
 	v.pauses(f)
-	v.results(f, terms)
+	v.audit(f)
+	v.require("partitions", v.Partitions, Partitions)
+	v.require("words", v.Words, v.Expected)
+	v.require("duplicates", v.Duplicates, 0)
 	v.require("workers", v.Workers, Workers)
 	v.require("killed", v.Killed, 1)
 	v.require("paused", v.Paused, 1)
 	for name := range f.diedAt {
-		v.requireTakeover("killed", name, takenFrom)
+		v.requireRescue("killed", name, rescued)
 	}
 	for name := range f.stopped {
-		v.requireTakeover("paused", name, takenFrom)
+		v.requireRescue("paused", name, rescued)
 	}
 	return v
 }
@@ -91,16 +89,19 @@ func (v *Verdict) require(figure string, got, want int) {
 	}
 }
 
-func (v *Verdict) requireTakeover(fate, name string, takenFrom map[string]int) {
-	if takenFrom[name] == 0 {
-		v.problem("no partition was taken over from %s, which was %s", name, fate)
+func (v *Verdict) requireRescue(fate, name string, rescued map[string]int) {
+	if rescued[name] == 0 {
+		v.problem("nobody went on from a checkpoint of %s, which was %s", name, fate)
 	}
 }
 
-// overlap looks for terms of a partition that were believed in at the same time, that are not in the order of their
-// epochs, or in which the worker acted when it did not hold the lease.
+// overlap looks for terms of a partition that were believed in at the same time, or that are not in the order of their
+// epochs, and for two handlers of one term.
 func (v *Verdict) overlap(list []*term) {
 	for i, t := range list {
+		if t.twice {
+			v.wrong("partition %d: %s (epoch %d) ran two handlers at one time", t.partition, t.owner, t.epoch)
+		}
 		for _, later := range list[i+1:] {
 			switch {
 			case t.overlaps(later):
@@ -111,9 +112,6 @@ func (v *Verdict) overlap(list []*term) {
 					t.partition, t.epoch, t.owner, later.epoch, later.owner)
 			}
 		}
-		if i := slices.IndexFunc(t.acts, func(at instant) bool { return !t.holdsAt(at) }); i >= 0 {
-			v.wrong("partition %d: %s (epoch %d) acted without the lease", t.partition, t.owner, t.epoch)
-		}
 	}
 }
 
@@ -122,18 +120,40 @@ func (v *Verdict) wrong(format string, args ...any) {
 	v.problem(format, args...)
 }
 
-// transfers counts how often a partition went from one worker to another.
-func (v *Verdict) transfers(list []*term, takenFrom map[string]int) {
-	for i := 1; i < len(list); i++ {
-		switch before := list[i-1]; {
-		case before.owner == list[i].owner:
-		case before.released:
-			v.Handovers++
-		default:
+// succession looks how a partition went from one worker to another. A handler must begin where the chunks end that were
+// added before: neither earlier nor later. rescued is how often others went on from the checkpoint of a worker, after a
+// takeover.
+func (v *Verdict) succession(list []*term, chunks []chunk, rescued map[string]int) {
+	before := &term{handed: true}
+	for _, t := range list {
+		last := lastBefore(chunks, t.epoch)
+		if t.from != last.To {
+			v.problem("partition %d: %s (epoch %d) began with file %d, and what was there ended before %d",
+				t.partition, t.owner, t.epoch, t.from, last.To)
+		}
+		resumes, takes := t.from > 0 && last.Owner != t.owner, !before.handed && before.owner != t.owner
+		if takes {
 			v.Takeovers++
-			takenFrom[before.owner]++
+		}
+		if resumes {
+			v.Resumed++
+		}
+		if resumes && takes {
+			v.Rescued++
+			rescued[last.Owner]++
+		}
+		before = t
+	}
+}
+
+// lastBefore is the last chunk that was added under an older epoch.
+func lastBefore(chunks []chunk, epoch int64) (last chunk) {
+	for _, c := range chunks {
+		if c.Epoch < epoch {
+			last = c
 		}
 	}
+	return last
 }
 
 // pauses counts the workers that were stopped for longer than the ttl. That they were shows in their own records too:
@@ -163,35 +183,10 @@ func silence(events []event, name string, during span) time.Duration {
 	return max(longest, during.until.sub(last))
 }
 
-// results checks that every partition has a result by a worker that owned it, and that the sums are right.
-func (v *Verdict) results(f facts, terms [Partitions][]*term) {
-	files := 0
-	for partition := range Partitions {
-		res, ok := f.results[partition]
-		if !ok {
-			v.problem("partition %d has no result", partition)
-			continue
-		}
-		v.Words += res.tally.words
-		files += res.tally.files
-		if !slices.ContainsFunc(terms[partition], func(t *term) bool { return t.owner == res.owner && t.epoch == res.epoch }) {
-			v.problem("partition %d: the result is by %s (epoch %d), which never owned it", partition, res.owner, res.epoch)
-		}
-	}
-	v.require("words", v.Words, v.Expected)
-	v.require("files", files, f.expected.files)
-}
-
 func countOwners(events []event) int {
 	owners := make(map[string]bool)
 	for _, e := range events {
-		owners[e.Owner] = owners[e.Owner] || e.Kind == gained
+		owners[e.Owner] = true
 	}
-	n := 0
-	for _, owned := range owners {
-		if owned {
-			n++
-		}
-	}
-	return n
+	return len(owners)
 }

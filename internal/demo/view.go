@@ -47,7 +47,8 @@ func (l *lines) show(s *snapshot) error {
 	l.told = len(s.news)
 	if s.elapsed-l.last >= lineEvery {
 		l.last = s.elapsed
-		fmt.Fprintf(&b, "%5.1fs  %2d of %d partitions done;%s\n", s.elapsed.Seconds(), s.done, Partitions, owners(s))
+		fmt.Fprintf(&b, "%5.1fs  %d of %d files, %d of %d partitions complete;%s\n",
+			s.elapsed.Seconds(), s.files, s.size, s.done, Partitions, owners(s))
 	}
 	if b.Len() == 0 {
 		return nil
@@ -58,11 +59,11 @@ func (l *lines) show(s *snapshot) error {
 
 func (l *lines) close() error { return nil }
 
-// owners says how many unfinished partitions each worker owns.
+// owners says how many incomplete partitions each worker has.
 func owners(s *snapshot) string {
 	var b strings.Builder
 	for _, w := range s.workers {
-		fmt.Fprintf(&b, " %s owns %d", w.name, w.open)
+		fmt.Fprintf(&b, " %s has %d", w.name, w.open)
 		if w.state != running {
 			fmt.Fprintf(&b, " (%s)", w.state)
 		}

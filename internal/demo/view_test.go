@@ -14,9 +14,11 @@ func someSnapshot(seconds float64, events ...string) *snapshot {
 	s := &snapshot{
 		elapsed: time.Duration(seconds * float64(time.Second)),
 		done:    2,
+		files:   40,
+		size:    80,
 		words:   300,
 		workers: []workerState{
-			{name: "w1", state: running, open: 1, closed: 2},
+			{name: "w1", state: running, open: 1, begun: 1, closed: 2},
 			{name: "w2", state: stopped, open: 1},
 			{name: "w3", state: killed},
 			{name: "w4", state: ended},
@@ -25,9 +27,11 @@ func someSnapshot(seconds float64, events ...string) *snapshot {
 	for i := range s.cells {
 		s.cells[i].owner = nobody
 	}
-	s.cells[0] = cell{owner: 0, done: true}
+	s.cells[0] = cell{owner: 0, files: 10, size: 10, done: true}
 	s.cells[17] = cell{owner: 0, done: true}
-	s.cells[18].owner, s.cells[63].owner = 0, 1
+	s.cells[18] = cell{owner: 0, files: 5, size: 10}
+	s.cells[19] = cell{owner: nobody, files: 10, size: 10} // the last chunk is in, but nobody says that it is all
+	s.cells[63].owner = 1
 	for _, text := range events {
 		s.news = append(s.news, news{time.Second, text})
 	}
@@ -51,11 +55,11 @@ func TestPlainView(t *testing.T) {
 	if err := v.close(); err != nil {
 		t.Fatal(err)
 	}
-	const progress = "2 of 64 partitions done; w1 owns 1 w2 owns 1 (stopped) w3 owns 0 (killed) w4 owns 0 (ended)\n"
+	const progress = "40 of 80 files, 2 of 64 partitions complete; w1 has 1 w2 has 1 (stopped) w3 has 0 (killed) w4 has 0 (ended)\n"
 	const want = "  1.0s  begin\n" +
 		"  1.0s  w2 is stopped\n" +
-		"  1.1s   " + progress +
-		"  2.1s   " + progress
+		"  1.1s  " + progress +
+		"  2.1s  " + progress
 	if got := out.String(); got != want {
 		t.Errorf("output:\n%s\nwant:\n%s", got, want)
 	}
@@ -77,11 +81,11 @@ func TestScreen(t *testing.T) {
 		t.Errorf("pictures have %d and %d lines; they must cover each other", len(first), len(second))
 	}
 	for _, want := range []string{
-		"  █  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·",
-		"  ·  █  1  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·",
-		"  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  2",
-		"  2 = w2  stopped   owns  1   finished  0",
-		" 2 of 64 partitions        300 words   2.0 s",
+		"  1█  ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·",
+		"  ·   1█  1▄  ·▇  ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·",
+		"  ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   ·   2",
+		"  2 = w2  stopped   works on  1   completed  0",
+		"███████████████░░░░░░░░░░░░░░░   2 of 64 complete        300 words   2.0 s",
 		"   1.0 s  p", // the latest news
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -107,7 +111,7 @@ func TestScreenInColor(t *testing.T) {
 	if err := newView(&out, Color).show(someSnapshot(1)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\x1b[36m█\x1b[0m", "\x1b[36m1\x1b[0m", "\x1b[31m2\x1b[0m"} {
+	for _, want := range []string{"\x1b[36m1█\x1b[0m", "\x1b[36m1▄\x1b[0m", "\x1b[31m2 \x1b[0m", "\x1b[2m·▇\x1b[0m"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the picture lacks %q", want)
 		}
@@ -157,7 +161,7 @@ func TestTransfers(t *testing.T) {
 
 func TestBusiest(t *testing.T) {
 	s := &snapshot{workers: []workerState{
-		{state: killed, open: 9}, {state: running, open: 2}, {state: running, open: 3}, {state: running, open: 3}, {state: stopped, open: 5},
+		{state: killed, begun: 9}, {state: running, open: 8, begun: 2}, {state: running, begun: 3}, {state: running, begun: 3}, {state: stopped, begun: 5},
 	}}
 	if got := s.busiest(); got != 2 {
 		t.Errorf("busiest = %d, want 2", got)

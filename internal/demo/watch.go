@@ -72,20 +72,28 @@ func (w *watcher) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	s := &snapshot{elapsed: w.elapsed(), done: len(results), workers: make([]workerState, len(w.workers))}
+	s := &snapshot{elapsed: w.elapsed(), workers: make([]workerState, len(w.workers))}
 	numbers := make(map[string]int, len(w.workers))
 	for i, p := range w.workers {
 		s.workers[i].name = p.name
 		numbers[p.name] = i
 	}
 	for i := range s.cells {
-		s.cells[i].owner = nobody
+		s.cells[i] = cell{owner: nobody, adder: nobody, size: w.sizes[i]}
+		s.size += w.sizes[i]
 	}
 	for _, lease := range leases {
 		s.cells[lease.Partition].owner = numbers[lease.Owner]
 	}
 	for _, res := range results {
-		s.cells[res.partition] = cell{owner: numbers[res.owner], done: true}
+		c := &s.cells[res.partition]
+		c.files, c.done = res.tally.files, res.complete
+		c.adder = numbers[res.chunks[len(res.chunks)-1].Owner]
+		if c.done {
+			c.owner = c.adder
+			s.done++
+		}
+		s.files += res.tally.files
 		s.words += res.tally.words
 	}
 	w.states(s)
@@ -96,7 +104,7 @@ func (w *watcher) snapshot(ctx context.Context) (*snapshot, error) {
 func (w *watcher) states(s *snapshot) {
 	for i, p := range w.workers {
 		state := &s.workers[i]
-		state.open, state.closed, state.state = 0, 0, running
+		*state = workerState{name: p.name, state: running}
 		switch {
 		case p == w.chaos.killed:
 			state.state = killed
@@ -113,6 +121,9 @@ func (w *watcher) states(s *snapshot) {
 			s.workers[c.owner].closed++
 		default:
 			s.workers[c.owner].open++
+			if c.adder == c.owner {
+				s.workers[c.owner].begun++
+			}
 		}
 	}
 }
@@ -144,20 +155,20 @@ func (w *watcher) tell(format string, args ...any) {
 
 func (w *watcher) elapsed() time.Duration { return time.Since(w.clock.start) }
 
-// over tells whether all workers have ended as they should; one that ended otherwise is an error.
+// over tells whether all workers have ended as they should: when all was done and they were told to, not before.
 func (w *watcher) over(s *snapshot) (bool, error) {
-	over := true
+	done, left := s.done == Partitions, 0
 	for _, p := range w.workers {
 		switch {
 		case p == w.chaos.killed:
 		case p.running():
-			over = false
-		case p.err != nil:
+			left++
+		case !done || p.err != nil:
 			return false, p.failure()
-		case s.done < Partitions:
-			// It saw the last result after this snapshot was taken; the next one shows it.
-			over = false
 		}
 	}
-	return over, nil
+	if !done {
+		return false, nil
+	}
+	return left == 0, w.dismissWorkers()
 }

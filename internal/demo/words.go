@@ -14,6 +14,11 @@ type tally struct {
 	words int
 }
 
+func (t *tally) add(o tally) {
+	t.files += o.files
+	t.words += o.words
+}
+
 // countWords is how workers count.
 func countWords(text []byte) int {
 	words := 0
@@ -23,26 +28,23 @@ func countWords(text []byte) int {
 	return words
 }
 
-// plainCount counts the whole input in one go, with no partitions and no leases, and on purpose with other code than
-// the workers use.
-func plainCount(ctx context.Context, input fs.FS) (tally, error) {
+// plainCount counts the whole input in one go, with no leases, and on purpose with other code than the workers use.
+func plainCount(ctx context.Context, input fs.FS) (sums [Partitions]tally, err error) {
 	files, err := goFiles(input)
 	if err != nil {
-		return tally{}, err
+		return sums, err
 	}
-	var sum tally
 	for _, name := range files {
 		if err := context.Cause(ctx); err != nil {
-			return tally{}, err
+			return sums, err
 		}
 		words, err := scanWords(input, name)
 		if err != nil {
-			return tally{}, fmt.Errorf("count the words of %s: %w", name, err)
+			return sums, fmt.Errorf("count the words of %s: %w", name, err)
 		}
-		sum.files++
-		sum.words += words
+		sums[partitionOf(name)].add(tally{files: 1, words: words})
 	}
-	return sum, nil
+	return sums, nil
 }
 
 func scanWords(input fs.FS, name string) (int, error) {

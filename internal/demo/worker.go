@@ -3,21 +3,20 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
+// Where in the store everything belongs.
 const (
-	roundsPerTTL = 3
-	maxFailures  = 10 // rounds in a row
+	service = "demo" // of the members
+	group   = "demo" // of the leases
 )
 
 // WorkerConfig says what a worker works on.
@@ -27,10 +26,10 @@ type WorkerConfig struct {
 	Input  string // a directory
 	Record string // the file that it records its events in
 	TTL    time.Duration
-	Pace   time.Duration // the least time that a partition takes
+	Pace   time.Duration // the least time that a file takes
 }
 
-// Work is one worker: it works until every partition has a result, or ctx ends. The database is the one that
+// Work is one worker: it counts the partitions that fall to it until ctx ends. The database is the one that
 // [dynamotest.Start] finds, which the parent names in DYNAMODB_ENDPOINT.
 func Work(ctx context.Context, cfg WorkerConfig, logger *slog.Logger) (err error) {
 	server, err := dynamotest.Start(ctx)
@@ -55,73 +54,38 @@ func Work(ctx context.Context, cfg WorkerConfig, logger *slog.Logger) (err error
 		return err
 	}
 	w := &worker{
-		name: cfg.Name, ttl: cfg.TTL, pace: cfg.Pace, logger: logger,
-		store: store, results: &results{client, cfg.Table}, record: record, clock: newClock(),
-		input: input, parts: split(files), hand: newHand(),
+		name: cfg.Name, pace: cfg.Pace, store: store, results: &results{client, cfg.Table},
+		record: record, clock: newClock(), input: input, parts: split(files),
 	}
-	return w.run(ctx)
+	return w.run(ctx, cfg.TTL, logger)
 }
 
-// A worker has two goroutines: one makes a round three times in a ttl or more, and is the only one that acquires, renews and
-// releases; the other counts the partitions that the first one holds.
+// A worker is a node of the service.
 type worker struct {
-	name   string
-	ttl    time.Duration
-	pace   time.Duration
-	logger *slog.Logger
-
+	name    string
+	pace    time.Duration
 	store   *dynamolease.Store
 	results *results
 	record  *recorder
 	clock   clock
 	input   fs.FS
 	parts   [Partitions][]string
-	hand    *hand
+	fail    context.CancelCauseFunc // ends the worker
 }
 
-// errAllDone ends a worker without an error.
-var errAllDone = errors.New("every partition has a result")
+// errHandler is why a worker ends before it is told to.
+var errHandler = errors.New("a handler failed")
 
-func (w *worker) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var counting sync.WaitGroup
-	counting.Go(func() { cancel(w.work(ctx)) })
-	cancel(w.rounds(ctx))
-	counting.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, errAllDone) {
-		return err
+func (w *worker) run(ctx context.Context, ttl time.Duration, logger *slog.Logger) error {
+	ctx, w.fail = context.WithCancelCause(ctx)
+	defer w.fail(nil)
+	err := coordinator.Run(ctx, w.store, coordinator.Config{
+		Service: service, Node: w.name, Address: w.name, TTL: ttl,
+		Groups: []coordinator.Group{{Name: group, Partitions: Partitions, Handler: w.handle}},
+		Logger: logger,
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, errHandler) {
+		err = errors.Join(cause, err)
 	}
-	return nil
-}
-
-// rounds makes rounds until one of them finds that all is done. The first one only joins: by the second all workers
-// see each other, and nobody takes more than its share.
-func (w *worker) rounds(ctx context.Context) error {
-	failures := 0
-	for first := true; ; first = false {
-		err := w.round(ctx, first)
-		switch {
-		case err == nil:
-			failures = 0
-		case ctx.Err() != nil || errors.Is(err, errAllDone):
-			return err
-		default:
-			if failures++; failures == maxFailures {
-				return fmt.Errorf("%d rounds failed, the last: %w", failures, err)
-			}
-			w.logger.WarnContext(ctx, "a round failed", "worker", w.name, "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(w.untilNext()):
-		}
-	}
-}
-
-// untilNext is up to a quarter shorter than the share of the ttl, so that workers do not keep step, and do not always
-// ask the store at the same moment of a second: its clock shows whole seconds, so that would teach them little about it.
-func (w *worker) untilNext() time.Duration {
-	period := w.ttl / roundsPerTTL
-	return period - rand.N(period/4)
+	return err
 }
