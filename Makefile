@@ -19,7 +19,7 @@ test-aws: ## the same against DynamoDB itself: the usual AWS configuration, a ta
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
 
 bench: ## each operation beside the bare SDK calls that send the same requests
-	$(GO) test -run '^$$' -bench . -benchmem -count 1 ./dynamolease/...
+	$(GO) run ./internal/bench
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }

@@ -32,7 +32,7 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 	if err != nil {
 		return Lease{}, false, s.explain(err, "acquire %s/%d", group, partition)
 	}
-	lease = a.lease(done)
+	lease = a.describe(done.seen.row)
 	if done.applied != nil {
 		lease.tenure = done.applied.at.tenure(ttl, done.seen.row.exp, done.answer)
 	}
@@ -134,10 +134,10 @@ func (a *acquisition) settled(row leaseRow) bool {
 	return row.inSession() && ok && known.row.rev == row.rev && len(known.unanswered) == 0
 }
 
-// lease is the row as it is now. Of another holder's session it shows the expiry, too.
-func (a *acquisition) lease(done settled[leaseRow]) Lease {
-	lease := done.seen.row.lease()
-	if a.other.rev != "" && done.applied == nil {
+// describe is the lease that a row is about. Of another holder's session it shows the expiry, too.
+func (a *acquisition) describe(row leaseRow) Lease {
+	lease := row.lease()
+	if a.other.rev != "" && a.other.key == row.session {
 		lease.ExpiresAt = time.UnixMilli(a.other.exp).UTC()
 	}
 	return lease

@@ -13,19 +13,23 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// AcquireAll acquires several partitions of a group (at most 100) for owner, all of them or none, in one transaction;
+// maxJoint leaves room for as many checks of sessions in one transaction.
+const maxJoint = maxTransaction / 2
+
+// AcquireAll acquires several partitions of a group (at most 50) for owner, all of them or none, in one transaction;
 // those that owner holds already are extended. If others hold some, acquired is false, and the leases are theirs, in
 // partition order. Two callers whose partitions overlap never wait for each other.
 //
-// It costs one Query of the partitions and two write units for each. The error is that of [Store.Acquire]. Tables
+// It costs one Query of the partitions and two write units for each; a read and two write units more for each session
+// that died with some of them. The error is that of [Store.Acquire]. Tables
 // without transactions (multi-Region strong consistency) cannot do it.
 func (s *Store) AcquireAll(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) (leases []Lease, acquired bool, err error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, false, s.explain(err, "acquire all")
 	}
 	partitions = slices.Compact(slices.Sorted(slices.Values(partitions)))
-	if n := len(partitions); n == 0 || n > maxTransaction {
-		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("are %d, 1 to %d are allowed", n, maxTransaction)}, "acquire all")
+	if n := len(partitions); n == 0 || n > maxJoint {
+		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("are %d, 1 to %d are allowed", n, maxJoint)}, "acquire all")
 	}
 	j := &joint{store: s, ttl: ttl, budget: s.budget(ttl), timeout: s.timeout(ttl)}
 	for _, partition := range partitions {
@@ -48,7 +52,6 @@ type joint struct {
 	timeout time.Duration
 	parts   []*part        // in partition order
 	answer  request.Answer // to the latest reading of the rows
-	unknown bool           // a transaction was not answered, and the rows were not seen since
 }
 
 // A part is one lease of a joint. Attempt i of each part went out in the same transaction.
@@ -78,11 +81,10 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 		case request.Refused: // somebody else was faster with one of them: look again
 			err = j.budget.Again(ctx, err)
 		case request.Unknown:
-			j.unknown = true
 			for _, p := range j.parts {
-				rev := p.attempts[len(p.attempts)-1].row.rev
-				p.seen.add(rev)
-				p.doubted = append(p.doubted, rev)
+				row := p.attempts[len(p.attempts)-1].row
+				p.seen.add(row)
+				p.doubted = append(p.doubted, row.rev)
 			}
 			err = j.budget.Again(ctx, err)
 		case request.NotDone:
@@ -107,13 +109,18 @@ func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 	for _, row := range view.rows {
 		found[row.key] = row
 	}
+	sessions := make(map[key]memberRow)
 	for _, p := range j.parts {
 		p.seen.see(found[p.key])
+		var known bool
+		if p.other, known = sessions[p.seen.row.session]; known {
+			continue
+		}
 		if err := p.consult(ctx, p.seen.row, j.budget, j.timeout); err != nil {
 			return at, -1, err
 		}
+		sessions[p.seen.row.session] = p.other
 	}
-	j.unknown = false
 	one := j.parts[0]
 	return view.at, slices.IndexFunc(one.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == one.seen.row.rev }), nil
 }
@@ -123,7 +130,7 @@ func (j *joint) others(at moment) []Lease {
 	var leases []Lease
 	for _, p := range j.parts {
 		if row := p.seen.row; p.live(row, at) && row.holder != p.holder {
-			leases = append(leases, row.lease())
+			leases = append(leases, p.describe(row))
 		}
 	}
 	return leases
@@ -140,7 +147,7 @@ func (j *joint) try(ctx context.Context, at moment) (request.Answer, request.Out
 		}
 		next := proposed.next.revised(uuid.NewString())
 		p.attempts = append(p.attempts, attempt[leaseRow]{next, at})
-		actions = append(actions, types.TransactWriteItem{Update: j.store.update(condition{p.key, p.seen.accepted()}, next.attributes())})
+		actions = append(actions, types.TransactWriteItem{Update: j.store.update(condition{p.key, p.seen.accepted(next)}, next.attributes())})
 		if c := proposed.check; c != nil && !checked[c.key] {
 			checked[c.key] = true
 			checks = append(checks, types.TransactWriteItem{ConditionCheck: j.store.conditionCheck(*c)})
@@ -167,7 +174,7 @@ func (j *joint) leases(applied int, answer request.Answer) []Lease {
 
 // fail gives up in the background what may have been acquired without being known.
 func (j *joint) fail(ctx context.Context, err error) ([]Lease, bool, error) {
-	if !j.unknown {
+	if len(j.parts[0].seen.unanswered) == 0 {
 		return nil, false, err
 	}
 	for _, p := range j.parts {

@@ -107,7 +107,7 @@ func (b *batch) try(ctx context.Context, open []*bulkItem, at moment) (again boo
 	case request.Unknown:
 		for _, item := range open {
 			item.unknown = true
-			item.seen.add(item.attempts[len(item.attempts)-1].row.rev)
+			item.seen.add(item.attempts[len(item.attempts)-1].row)
 		}
 		return true, b.budget.Again(ctx, err)
 	case request.NotDone:
@@ -128,7 +128,7 @@ func (b *batch) input(open []*bulkItem, at moment) (*dynamodb.TransactWriteItems
 		}
 		next.rev = uuid.NewString()
 		item.attempts = append(item.attempts, attempt[leaseRow]{next, at})
-		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted()}, next.attributes())
+		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted(next)}, next.attributes())
 	}
 	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}, nil
 }

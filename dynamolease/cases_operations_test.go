@@ -21,7 +21,7 @@ func TestCasesC04(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					for j, fault := range faults {
 						if fault.name == "lost response" {
-							w.everyFault(i, j, w.Context(), ttl+2*time.Second)
+							w.everyFault(i, j, 0, ttl+2*time.Second)
 						}
 					}
 				})

@@ -3,24 +3,31 @@ package dynamolease_test
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// operations are the requests that the operations make, each as the one that faults happen to.
-var operations = []struct {
+// An operation is a request that a call makes, as the one that faults happen to.
+type operation struct {
 	name    string
 	request string
 	write   bool
 	untimed bool // it has no ttl, by which others are bounded
+	looks   bool // it finds out by reading what became of a lost answer
+	undone  bool // what was acquired without being known is given up in the background
 	each    bool
 	prepare func(n *node)
 	// call makes the call and checks what it returns. It leaves an error of the store to its caller.
 	call func(ctx context.Context, n *node) error
 	// check looks at the table after the call, and again after it was repeated.
 	check func(n *node)
-}{
-	{name: "Acquire", request: "UpdateItem", write: true, prepare: prepareFree, call: callAcquire, check: checkAcquired},
+}
+
+var operations = slices.Concat(storeOperations, sessionOperations, fencedOperations)
+
+var storeOperations = []operation{
+	{name: "Acquire", request: "UpdateItem", write: true, undone: true, prepare: prepareFree, call: callAcquire, check: checkAcquired},
 	{name: "Acquire of an absent row", request: "UpdateItem", write: true, prepare: func(n *node) { n.owners() }, call: callAcquire, check: checkHeld},
 	{name: "Acquire, reading", request: "GetItem", prepare: prepareFree, call: callAcquire, check: checkAcquired},
 	{name: "Acquire, extending", request: "UpdateItem", write: true, prepare: prepareHeld, call: callAcquire, check: checkKept},
@@ -33,7 +40,8 @@ var operations = []struct {
 	{name: "Heartbeat", request: "UpdateItem", write: true, prepare: func(n *node) { n.heartbeat("a", "old:1") }, call: callHeartbeat, check: checkMember},
 	{name: "Heartbeat, reading", request: "GetItem", prepare: func(n *node) {}, call: callHeartbeat, check: checkMember},
 	{name: "Members", request: "Query", untimed: true, prepare: func(n *node) { n.heartbeat("a", "new:1") }, call: callMembers, check: checkMember},
-	{name: "Leave", request: "DeleteItem", write: true, untimed: true, prepare: func(n *node) { n.heartbeat("a", "old:1") }, call: callLeave, check: checkLeft},
+	{name: "Leave", request: "UpdateItem", write: true, untimed: true, prepare: func(n *node) { n.heartbeat("a", "old:1") }, call: callLeave, check: checkLeft},
+	{name: "Leave, asking", request: "Query", untimed: true, prepare: func(n *node) { n.heartbeat("a", "old:1") }, call: callLeave, check: checkLeft},
 	{name: "Leave, reading", request: "GetItem", untimed: true, prepare: func(n *node) { n.w.node().heartbeat("a", "old:1") }, call: callLeave, check: checkLeft},
 }
 

@@ -85,6 +85,9 @@ type node struct {
 	path *dynamotest.Transport
 	raw  *dynamodb.Client // past the store, for looking and meddling
 	clock
+
+	session *dynamolease.Session // where a test has one for each node
+	lease   dynamolease.Lease    // likewise
 }
 
 // node is a node that has been there for a while: it knows the store's time.

@@ -1,7 +1,5 @@
 package dynamolease_test
 
-import ()
-
 func lateHeartbeat(w *world) {
 	a := w.node()
 	a.heartbeat("a", "old:1", "g")
@@ -70,7 +68,7 @@ func lateLeave(w *world) {
 	a := w.node()
 	a.heartbeat("a", "old:1")
 	late := newMailbox()
-	a.path.Next("DeleteItem", late.post())
+	a.path.Next("UpdateItem", late.post())
 	w.wantUnknown("leave", a.Leave(w.giveUp(), w.service, "a"))
 	a.heartbeat("a", "new:1")
 	late.deliver()

@@ -19,7 +19,8 @@ type Lease struct {
 	Epoch int64
 
 	// ExpiresAt is the time on the store's clock from which on the lease is not live; of a lease in a session, as far as
-	// the session's latest heartbeat went. To compare it with this node's clock tells nothing; [Lease.Remaining] does.
+	// the session's latest heartbeat went, and zero where the session was not looked at. To compare it with this node's
+	// clock tells nothing; [Lease.Remaining] does.
 	ExpiresAt time.Time
 
 	// Session is the session that the lease lives as long as, as "node#id"; empty for a lease with its own expiry.

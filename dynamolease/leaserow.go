@@ -1,13 +1,11 @@
 package dynamolease
 
 import (
-	"fmt"
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // A holder is who holds a lease: an owner, until an expiry of the lease's own, or for as long as a session lives.
@@ -28,7 +26,6 @@ type leaseRow struct {
 	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
 	checkpoint []byte
 	work       string // the id of the last fenced transaction
-	marked     bool   // checkpoint and work are to be written
 	rev        string
 }
 
@@ -59,12 +56,14 @@ func decodeLease(row item) (leaseRow, error) {
 
 func (r leaseRow) revision() string { return r.rev }
 
+func (r leaseRow) order() int64 { return r.epoch }
+
 func (r leaseRow) revised(rev string) leaseRow {
 	r.rev = rev
 	return r
 }
 
-// attributes are all that an acquisition, extension or release decides. A checkpoint stays as it is unless it is marked.
+// attributes are all that an acquisition, extension or release decides. Checkpoint and work stay as they are.
 func (r leaseRow) attributes() []attribute {
 	list := []attribute{
 		{attrEpoch, numberValue(r.epoch)}, {attrRev, stringValue(r.rev)},
@@ -82,15 +81,6 @@ func (r leaseRow) attributes() []attribute {
 	}
 	if r.ttl > 0 {
 		list[6].value = numberValue(r.ttl)
-	}
-	if r.marked {
-		list = append(list, attribute{attrCheckpoint, nil}, attribute{attrWork, nil})
-		if len(r.checkpoint) > 0 {
-			list[len(list)-2].value = &types.AttributeValueMemberB{Value: r.checkpoint}
-		}
-		if r.work != "" {
-			list[len(list)-1].value = stringValue(r.work)
-		}
 	}
 	return list
 }
@@ -133,12 +123,12 @@ func (r leaseRow) freed(at moment, retention time.Duration) leaseRow {
 
 // partition is the number in the row's sort key.
 func (r leaseRow) partition() (int, error) {
-	digits, _ := strings.CutPrefix(r.key.sk, "P#")
-	n, err := strconv.Atoi(digits)
-	if err != nil || fmt.Sprintf(partitionKey, n) != r.key.sk {
+	digits, ok := strings.CutPrefix(r.key.sk, "P#")
+	n, err := strconv.ParseUint(digits, 10, 63) // takes digits only
+	if !ok || err != nil || len(r.key.sk) != partitionLen {
 		return 0, r.key.malformed(attrSK, "is not P# and a partition of 10 digits")
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // lease is what the caller gets to see, except for how long it may count on it.
@@ -149,7 +139,7 @@ func (r leaseRow) lease() Lease {
 		Partition:  partition,
 		Owner:      r.owner,
 		Epoch:      r.epoch,
-		Checkpoint: r.checkpoint,
+		Checkpoint: bytes.Clone(r.checkpoint),
 	}
 	if r.inSession() {
 		lease.Session = r.session.sk[len(nodePrefix):]

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it has not released stay
@@ -27,23 +29,25 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 	return s.explain(errors.Join(errs...), "leave of %s from %s", node, service)
 }
 
-// rowsOf are the rows of a node in a service: its own, which may be about to be written by a heartbeat that was never
-// answered, and those of its sessions.
+// rowsOf are the rows of a node in a service: its own, those of its sessions, and those that may be about to be written
+// by a heartbeat or an opening of this store that was never answered.
 func (s *Store) rowsOf(ctx context.Context, service, node string) ([]key, error) {
 	own := memberKey(service, node)
-	// Keys from the node's own to the last that begins with it and '#'.
-	found, _, err := query(ctx, s, rowRange{own.pk, own.sk, own.sk + "#\U0010FFFF"}, nil, 0, decodeMember)
+	found, _, err := query(ctx, s, rowsOfNode(own), nil, 0, decodeMember)
 	if err != nil {
 		return nil, err
 	}
-	keys := []key{own}
+	keys := append([]key{own}, s.members.doubtful(own.pk, own.sk+"#")...)
 	for _, row := range found {
-		if row.node == node && row.session != "" && row.left == 0 {
+		if row.node == node && row.session != "" && row.left == 0 && !slices.Contains(keys, row.key) {
 			keys = append(keys, row.key)
 		}
 	}
 	return keys, nil
 }
+
+// rowsOfNode are the keys from the node's own to the last that begins with it and '#'.
+func rowsOfNode(own key) rowRange { return rowRange{own.pk, own.sk, own.sk + "#\U0010FFFF"} }
 
 // leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat that was never answered
 // could make a deleted row again, while it cannot be applied to one with another rev.
@@ -55,10 +59,10 @@ func (s *Store) leave(ctx context.Context, k key) error {
 			if len(seen.unanswered) == 0 && (row.rev == "" || row.left > 0) {
 				return proposal[memberRow]{action: leave, next: row}, nil
 			}
-			row.left = at.latest()
 			if row.session == "" {
-				row = memberRow{key: k, node: k.sk[len(nodePrefix):], address: "-", left: row.left, exp: 1, ttl: cleanup(at.latest(), s.retention)}
+				row = absent(k, at, s.retention)
 			}
+			row.left = at.latest()
 			return proposal[memberRow]{action: write, next: row}, nil
 		},
 	})
@@ -66,6 +70,17 @@ func (s *Store) leave(ctx context.Context, k key) error {
 		s.members.keep(k, done.seen, done.applied.at)
 	}
 	return err
+}
+
+// absent is the row of a node, or of a session, that is no member.
+func absent(k key, at moment, retention time.Duration) memberRow {
+	row := memberRow{key: k, address: "-", exp: 1, ttl: cleanup(at.latest(), retention)}
+	name := k.sk[len(nodePrefix):]
+	row.node, _, _ = strings.Cut(name, "#")
+	if name != row.node {
+		row.session, row.opened = name, at.latest()
+	}
+	return row
 }
 
 func always(sighting[memberRow], moment) bool { return true }

@@ -2,13 +2,16 @@ package dynamolease
 
 import (
 	"slices"
+	"strings"
 	"sync"
+	"time"
 )
 
 // A record is one kind of row.
 type record[R any] interface {
 	revision() string // "" for a row that is not there
 	revised(rev string) R
+	order() int64 // never goes back in the life of a row
 	attributes() []attribute
 }
 
@@ -16,21 +19,39 @@ type record[R any] interface {
 // with or may leave it with yet.
 type sighting[R record[R]] struct {
 	row        R
-	unanswered []string
+	unanswered []unanswered
 }
 
-// accepted are the revs that the row may have for a write that is based on this sighting.
-func (s sighting[R]) accepted() []string {
-	return append([]string{s.row.revision()}, s.unanswered...)
+// An unanswered is a write that may have been applied, or may be yet.
+type unanswered struct {
+	rev   string
+	order int64 // of the row that it writes
+}
+
+// accepted are the revs that the row may have for a write of next that is based on this sighting. One that would be left
+// by a write of a higher order is not among them: the row would go back.
+func (s sighting[R]) accepted(next R) []string {
+	revs := []string{s.row.revision()}
+	for _, u := range s.unanswered {
+		if u.order <= next.order() {
+			revs = append(revs, u.rev)
+		}
+	}
+	return revs
+}
+
+// expects tells whether the row may have this rev, if nobody else has written it.
+func (s sighting[R]) expects(rev string) bool {
+	return rev == s.row.revision() || slices.ContainsFunc(s.unanswered, func(u unanswered) bool { return u.rev == rev })
 }
 
 // maxUnanswered bounds what an outage can pile up: a condition takes at most 100 operands. A rev that was dropped costs
 // a refusal, which brings the row along, and nothing else.
 const maxUnanswered = 40
 
-// add notes that a write with this rev was not answered.
-func (s *sighting[R]) add(rev string) {
-	s.unanswered = append(slices.Clip(s.unanswered), rev)
+// add notes that a write was not answered.
+func (s *sighting[R]) add(row R) {
+	s.unanswered = append(slices.Clip(s.unanswered), unanswered{row.revision(), row.order()})
 	if n := len(s.unanswered); n > maxUnanswered {
 		s.unanswered = s.unanswered[n-maxUnanswered:]
 	}
@@ -39,7 +60,7 @@ func (s *sighting[R]) add(rev string) {
 // see replaces the row by a later view of it. When its rev is neither the former one nor that of an unanswered write,
 // those writes can never be applied any more: each was conditional on one of these revs.
 func (s *sighting[R]) see(row R) {
-	if !slices.Contains(s.accepted(), row.revision()) {
+	if !s.expects(row.revision()) {
 		s.unanswered = nil
 	}
 	s.row = row
@@ -49,30 +70,38 @@ func (s *sighting[R]) see(row R) {
 // Nothing is decided from it without a compare-and-set: a row that changed since only costs a request more.
 type memory[R record[R]] struct {
 	mu   sync.Mutex
-	rows map[key]sighting[R]
+	rows map[key]memorized[R]
 	full int // sweep when there are as many rows
 
 	// dead tells that a row is of no use any more, at the latest time that the store's clock may show.
 	dead func(row R, latest int64) bool
 }
 
-const firstSweep = 1024
+type memorized[R record[R]] struct {
+	sighting[R]
+	since int64 // the latest that the store's clock may have shown, in milliseconds
+}
+
+const (
+	firstSweep = 1024
+	maxLate    = 10 * time.Minute // after which a request is not delivered any more
+)
 
 func newMemory[R record[R]](dead func(R, int64) bool) *memory[R] {
-	return &memory[R]{rows: make(map[key]sighting[R]), full: firstSweep, dead: dead}
+	return &memory[R]{rows: make(map[key]memorized[R]), full: firstSweep, dead: dead}
 }
 
 func (m *memory[R]) recall(k key) (sighting[R], bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.rows[k]
-	return s, ok
+	return s.sighting, ok
 }
 
 func (m *memory[R]) keep(k key, s sighting[R], at moment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rows[k] = s
+	m.rows[k] = memorized[R]{s, at.latest()}
 	if len(m.rows) >= m.full {
 		m.sweep(at)
 	}
@@ -84,10 +113,24 @@ func (m *memory[R]) forget(k key) {
 	delete(m.rows, k)
 }
 
+// doubtful are the keys of one partition key that begin with prefix and may be written by an unanswered write.
+func (m *memory[R]) doubtful(pk, prefix string) []key {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var keys []key
+	for k, s := range m.rows {
+		if k.pk == pk && strings.HasPrefix(k.sk, prefix) && len(s.unanswered) > 0 {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
 // sweep drops what has run out, so that a store that acquires other partitions for ever does not grow for ever.
 func (m *memory[R]) sweep(at moment) {
 	for k, s := range m.rows {
-		if m.dead(s.row, at.latest()) {
+		late := len(s.unanswered) > 0 && at.latest()-s.since < maxLate.Milliseconds()
+		if m.dead(s.row, at.latest()) && !late {
 			delete(m.rows, k)
 		}
 	}

@@ -2,6 +2,7 @@ package dynamolease
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 func (s *Store) live(ctx context.Context, rows []leaseRow, at moment) ([]Lease, error) {
 	sessions := make(map[key]memberRow)
 	read := make(map[string]bool)
-	var leases []Lease
+	leases := slices.Grow([]Lease(nil), len(rows))
 	for _, row := range rows {
 		if row.inSession() && !read[row.session.pk] {
 			read[row.session.pk] = true

@@ -3,6 +3,7 @@ package dynamolease
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,6 +26,7 @@ func query[R any](ctx context.Context, s *Store, r rowRange, budget *request.Bud
 		if err != nil {
 			return nil, answer, err
 		}
+		rows = slices.Grow(rows, len(page.Items))
 		for _, item := range page.Items {
 			row, err := decode(item)
 			if err != nil {

@@ -34,7 +34,7 @@ type Session struct {
 	row     memberRow // as it was opened
 	term    *term
 
-	beat sync.Mutex // one heartbeat at a time
+	calls *keyedLock // one heartbeat at a time, and one acquisition or release of a lease
 
 	mu    sync.Mutex
 	held  map[key]*grip // leases that were acquired and not released
@@ -47,6 +47,7 @@ type Session struct {
 type term struct {
 	clock *nodeClock
 	until atomic.Int64 // a reading of the clock's Max
+	exp   atomic.Int64 // what the session's row says, store time in milliseconds
 	over  atomic.Bool
 }
 
@@ -81,6 +82,10 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	if err != nil {
 		return nil, s.explain(err, "open session")
 	}
+	newest, err := s.newestSession(ctx, service, node, ttl)
+	if err != nil {
+		return nil, s.explain(err, "open session of %s in %s", node, service)
+	}
 	id := node + "#" + uuid.NewString()
 	row := memberRow{key: sessionKey(service, id), node: node, address: address, groups: sortedSet(groups), session: id}
 	done, err := settle(ctx, s, change[memberRow]{
@@ -88,7 +93,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 		seen: &sighting[memberRow]{}, // the id is new, and so there is no row
 		propose: func(_ sighting[memberRow], at moment) (proposal[memberRow], error) {
 			next := row
-			next.opened = at.latest()
+			next.opened = max(at.latest(), newest+1)
 			next.exp = at.expiry(ttl)
 			next.ttl = cleanup(next.exp, s.retention)
 			return proposal[memberRow]{action: write, next: next}, nil
@@ -100,10 +105,22 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	s.members.keep(row.key, done.seen, done.applied.at)
 	session := &Session{
 		store: s, service: service, node: node, ttl: ttl, row: done.seen.row,
-		term: &term{clock: &s.timing.node}, held: make(map[key]*grip), done: make(chan struct{}),
+		term: &term{clock: &s.timing.node}, calls: newKeyedLock(), held: make(map[key]*grip), done: make(chan struct{}),
 	}
 	session.extend(done)
 	return session, nil
+}
+
+// newestSession is when the newest session of a node was opened. A process that restarts within the doubt about the
+// store's time must come after it all the same.
+func (s *Store) newestSession(ctx context.Context, service, node string, ttl time.Duration) (opened int64, err error) {
+	rows, _, err := query(ctx, s, rowsOfNode(memberKey(service, node)), s.budget(ttl), ttl, decodeMember)
+	for _, row := range rows {
+		if row.node == node {
+			opened = max(opened, row.opened)
+		}
+	}
+	return opened, err
 }
 
 // Node is the node's name, and ID the session's, as it stands in [Member] and [Lease].
@@ -133,8 +150,11 @@ func (s *Session) Err() error {
 // other error leaves the session as long as it was: try again. The error wraps [ErrUnknownOutcome] when nothing tells
 // whether the heartbeat was written.
 func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
-	s.beat.Lock()
-	defer s.beat.Unlock()
+	unlock, err := s.calls.lock(ctx, s.row.key)
+	if err != nil {
+		return Member{}, s.store.explain(err, "heartbeat of session %s", s.ID())
+	}
+	defer unlock()
 	if err := s.Err(); err != nil {
 		return Member{}, s.store.explain(err, "heartbeat of session %s", s.ID())
 	}
@@ -175,6 +195,7 @@ func (s *Session) extend(done settled[memberRow]) {
 		return
 	}
 	s.term.until.Store(int64(until))
+	s.term.exp.Store(done.seen.row.exp)
 	if s.alarm == nil {
 		s.alarm = time.AfterFunc(s.term.remaining(), s.expire)
 	} else {

@@ -1,10 +1,13 @@
 package dynamolease
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Acquire acquires a partition of a group in the session, if it is free, released, surely expired, or of a session that
@@ -23,14 +26,21 @@ func (s *Session) Acquire(ctx context.Context, group string, partition int) (lea
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
 	}
 	a := &acquisition{store: s.store, key: leaseKey(group, partition), holder: s.holder(), ttl: s.ttl}
+	unlock, err := s.calls.lock(ctx, a.key)
+	if err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
+	}
+	defer unlock()
 	done, err := a.run(ctx)
 	if err != nil {
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
 	}
-	lease = a.lease(done)
+	lease = a.describe(done.seen.row)
 	if done.seen.row.holder != a.holder {
+		s.drop(a.key)
 		return lease, false, nil
 	}
+	lease.ExpiresAt = time.UnixMilli(s.term.exp.Load()).UTC()
 	grip, err := s.hold(a.key)
 	if err != nil {
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
@@ -46,6 +56,11 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 		return false, s.store.explain(err, "release")
 	}
 	k := leaseKey(group, partition)
+	unlock, err := s.calls.lock(ctx, k)
+	if err != nil {
+		return false, s.store.explain(err, "release %s/%d", group, partition)
+	}
+	defer unlock()
 	s.drop(k)
 	r := &release{store: s.store, key: k, holder: s.holder(), live: func(leaseRow, moment) bool { return s.Remaining() > 0 }}
 	released, err = r.run(ctx)
@@ -53,7 +68,7 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 }
 
 // ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them. Stop the work that
-// they cover before.
+// they cover before. What it could not free is tried again by the next call.
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &bulk{
@@ -61,13 +76,24 @@ func (s *Session) ReleaseAll(ctx context.Context) error {
 		holds: func(row leaseRow, _ moment) bool { return row.rev != "" && row.holder == me },
 		next:  func(row leaseRow, at moment) (leaseRow, error) { return row.freed(at, s.store.retention), nil },
 	}
-	keys := s.dropAll()
-	for _, k := range keys {
+	for _, k := range s.keys() {
+		unlock, err := s.calls.lock(ctx, k) // in order, so that two of these cannot wait for each other
+		if err != nil {
+			return s.store.explain(err, "release leases of session %s", s.ID())
+		}
+		defer unlock()
 		b.add(k)
 	}
+	for _, item := range b.items {
+		s.drop(item.key)
+	}
 	err := b.run(ctx)
-	for _, k := range keys {
-		s.store.leases.forget(k)
+	for _, item := range b.items {
+		if item.open() {
+			s.keep(item.key)
+		} else {
+			s.store.leases.forget(item.key)
+		}
 	}
 	return s.store.explain(err, "release leases of session %s", s.ID())
 }
@@ -111,7 +137,7 @@ func (s *Session) hold(k key) (*grip, error) {
 		return nil, s.cause
 	case s.term.remaining() == 0:
 		return nil, ErrSessionLost
-	case s.held[k] == nil:
+	case s.held[k] == nil || s.held[k].over.Load():
 		s.held[k] = &grip{term: s.term}
 	}
 	return s.held[k], nil
@@ -127,21 +153,21 @@ func (s *Session) drop(k key) {
 	}
 }
 
-// dropAll drops all leases, and returns their keys in order.
-func (s *Session) dropAll() []key {
+// keep notes a lease that is not held any more, but could not be released.
+func (s *Session) keep(k key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	keys := make([]key, 0, len(s.held))
-	for k, grip := range s.held {
-		grip.over.Store(true)
-		keys = append(keys, k)
+	if s.held[k] == nil {
+		s.held[k] = &grip{term: s.term}
+		s.held[k].over.Store(true)
 	}
-	clear(s.held)
-	slices.SortFunc(keys, func(a, b key) int {
-		if c := strings.Compare(a.pk, b.pk); c != 0 {
-			return c
-		}
-		return strings.Compare(a.sk, b.sk)
+}
+
+// keys are those of the leases that are held or could not be released, in order.
+func (s *Session) keys() []key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(s.held), func(a, b key) int {
+		return cmp.Or(strings.Compare(a.pk, b.pk), strings.Compare(a.sk, b.sk))
 	})
-	return keys
 }

@@ -183,7 +183,7 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 	a := attempt[R]{p.next.revised(uuid.NewString()), r.at}
 	r.attempts = append(r.attempts, a)
 	answer, outcome, err := r.store.write(ctx, rowWrite{
-		condition{r.change.key, r.seen.accepted()}, a.row.attributes(), p.check,
+		condition{r.change.key, r.seen.accepted(a.row)}, a.row.attributes(), p.check,
 	}, r.budget.Timeout(r.timeout))
 	switch outcome {
 	case request.Done:
@@ -193,7 +193,7 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 	case request.Unknown:
 		r.unknown, r.fresh = true, false
 		r.doubted = append(r.doubted, a.row.revision())
-		r.seen.add(a.row.revision())
+		r.seen.add(a.row)
 		return nil, r.budget.Again(ctx, err)
 	case request.NotDone:
 		return nil, r.budget.Again(ctx, err)
@@ -235,8 +235,8 @@ func (r *settlement[R]) own(answer request.Answer) *settled[R] {
 	return nil
 }
 
-func (r *settlement[R]) apply(a *attempt[R], unanswered []string, answer request.Answer) *settled[R] {
-	return &settled[R]{sighting[R]{a.row, unanswered}, a, answer, r.doubted}
+func (r *settlement[R]) apply(a *attempt[R], open []unanswered, answer request.Answer) *settled[R] {
+	return &settled[R]{sighting[R]{a.row, open}, a, answer, r.doubted}
 }
 
 // fail ends the change with an error, and leaves what may still be applied in the store's memory, where the next write

@@ -44,6 +44,16 @@ func firstOnly(lie func(now time.Time) string) dater {
 	}
 }
 
+// from has all dates be this from the n-th response on.
+func from(n int, date string) dater {
+	return func(i int, now time.Time) string {
+		if i >= n {
+			return date
+		}
+		return httpDate(now)
+	}
+}
+
 // Whatever the Date headers of some responses say, exclusion holds, and an expired lease can be taken.
 func TestDates(t *testing.T) {
 	const hours = 3 * time.Hour
@@ -59,6 +69,8 @@ func TestDates(t *testing.T) {
 		"some anywhere": onAverage(func(r *rand.Rand, now time.Time) string {
 			return httpDate(now.Add(time.Duration(r.Int64N(int64(40*time.Second))) - 20*time.Second))
 		}),
+		"missing from the tenth on": from(10, ""),
+		"garbled from the third on": from(3, "yesterday"),
 		"the first missing":         firstOnly(func(time.Time) string { return "" }),
 		"the first ahead by hours":  firstOnly(func(now time.Time) string { return httpDate(now.Add(hours)) }),
 		"the first behind by hours": firstOnly(func(now time.Time) string { return httpDate(now.Add(-hours)) }),
@@ -66,7 +78,7 @@ func TestDates(t *testing.T) {
 		for _, liar := range []string{"the holder's", "the rival's"} {
 			t.Run("LS32/"+name+"/"+liar, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
-					a, b := w.node(), w.node()
+					a, b := w.coldNode(), w.coldNode()
 					if liar == "the holder's" {
 						a.dates(date)
 					} else {
@@ -86,7 +98,7 @@ func TestDatesAndWrongWallClocks(t *testing.T) {
 		for _, first := range []struct{ name, date string }{{"missing", ""}, {"garbled", "yesterday"}} {
 			t.Run("LS32/"+name+"/"+first.name, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
-					a, b := w.node(), w.node()
+					a, b := w.coldNode(), w.coldNode()
 					store := func(now time.Time) time.Time { return now.Add(-wrong) }
 					a.dates(func(_ int, now time.Time) string { return httpDate(store(now)) })
 					b.dates(func(n int, now time.Time) string {

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/uuid"
-
-	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // Transact writes items (at most 99, of any table of the account and Region, none of them the lease's own row) in one
@@ -21,22 +17,32 @@ import (
 // An answer that was lost is told from a refusal: each transaction leaves an id of its own in the lease's row. So items
 // need not be idempotent; they are applied once. One Transact or Checkpoint at a time for a lease; others wait.
 //
-// The error is a [FencedError] that names the new holder when the lease was taken or released. It wraps the SDK's
-// *types.TransactionCanceledException when a condition of an item did not hold; its first reason is the lease's, the
-// others are those of items, in order. It wraps [ErrUnknownOutcome] when nothing tells whether the items were written:
-// look at them, or at the checkpoint that the next Acquire returns. Other errors: [ArgumentError], [RowError],
-// [SetupError], the context's, or the SDK's, after retries for at most 10 seconds.
+// It returns nil when the items were written, also when another holder has taken the lease since. The errors:
+//
+//   - a [FencedError] that names the new holder: the lease was taken or released, and nothing was written;
+//   - *types.TransactionCanceledException of the SDK, wrapped: a condition of an item did not hold, and nothing was
+//     written; its first reason is the lease's, the others are those of items, in order;
+//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: nothing tells whether the items were written.
+//     Look at them, or at the checkpoint that the next Acquire returns;
+//   - [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds:
+//     nothing was written.
 func (s *Store) Transact(ctx context.Context, lease Lease, checkpoint []byte, items ...types.TransactWriteItem) error {
+	return s.explain(s.work(ctx, lease, checkpoint, items), "transact under %s/%d", lease.Group, lease.Partition)
+}
+
+// work writes items and a checkpoint under a lease. Those of one lease take turns.
+func (s *Store) work(ctx context.Context, lease Lease, checkpoint []byte, items []types.TransactWriteItem) error {
 	if err := firstError(checkLease(lease.Group, lease.Partition, lease.Owner), checkCheckpoint(checkpoint), checkItems(items)); err != nil {
-		return s.explain(err, "transact")
+		return err
 	}
-	w := &fencedWork{store: s, lease: lease, key: leaseKey(lease.Group, lease.Partition), checkpoint: checkpoint, items: items, budget: s.budget(0)}
-	unlock, err := s.working.lock(ctx, w.key)
+	k := leaseKey(lease.Group, lease.Partition)
+	unlock, err := s.working.lock(ctx, k)
 	if err != nil {
-		return s.explain(err, "transact under %s/%d", lease.Group, lease.Partition)
+		return err
 	}
 	defer unlock()
-	return s.explain(w.run(ctx), "transact under %s/%d", lease.Group, lease.Partition)
+	w := &fencedWork{store: s, lease: lease, key: k, checkpoint: bytes.Clone(checkpoint), items: items, budget: s.budget(0)}
+	return w.run(ctx)
 }
 
 func checkItems(items []types.TransactWriteItem) error {
@@ -46,140 +52,57 @@ func checkItems(items []types.TransactWriteItem) error {
 	return nil
 }
 
-// A fencedWork is one call of Transact. Unlike other writes, an attempt does not accept the row as an earlier one would
-// have left it: then the items would be applied twice. Each is conditional on the row as it was seen, and whether an
-// earlier attempt was applied shows in the row's work, which only a transaction of the holder changes.
-type fencedWork struct {
-	store      *Store
-	lease      Lease
-	key        key
-	checkpoint []byte
-	items      []types.TransactWriteItem
-	budget     *request.Budget
-
-	row      leaseRow
-	attempts []leaseRow
-	unknown  bool // an attempt was not answered, and the row was not seen since
-}
-
+// run carries the work through, and says what is known of it.
 func (w *fencedWork) run(ctx context.Context) error {
-	if seen, ok := w.store.leases.recall(w.key); ok && w.lease.covers(seen.row) && len(seen.unanswered) == 0 {
-		w.row = seen.row
-	} else if err := w.read(ctx); err != nil {
+	err := w.look(ctx)
+	for err == nil && !w.done {
+		err = w.try(ctx)
+	}
+	if at, ok := w.store.timing.moment(); ok && w.done {
+		w.store.leases.keep(w.key, sighting[leaseRow]{row: w.row}, at)
+	} else {
+		w.store.leases.forget(w.key)
+	}
+	if err == nil || len(w.open) == 0 {
 		return err
 	}
-	for {
-		if done, err := w.try(ctx); done || err != nil {
-			return w.finish(err)
-		}
-	}
+	return w.doubtful(ctx, err)
 }
 
-// try makes one attempt; done tells that one was applied.
-func (w *fencedWork) try(ctx context.Context) (done bool, err error) {
-	if w.applied() {
-		return true, nil
-	}
-	if !w.lease.covers(w.row) {
-		return false, w.lease.fenced(w.row)
-	}
-	next := w.next()
-	w.attempts = append(w.attempts, next)
-	input := &dynamodb.TransactWriteItemsInput{TransactItems: append([]types.TransactWriteItem{
-		{Update: w.store.update(condition{w.key, []string{w.row.rev}}, next.attributes())},
-	}, w.items...)}
-	_, outcome, err := w.store.sender.Do(ctx, w.budget.Timeout(w.store.timeout(0)), func(ctx context.Context, opt func(*dynamodb.Options)) error {
-		_, err := w.store.client.TransactWriteItems(ctx, input, opt)
-		return err
-	})
-	switch outcome {
-	case request.Done:
-		w.row = next
-		return true, nil
-	case request.Refused:
-		return false, w.refused(ctx, err)
-	case request.Unknown:
-		w.unknown = true
-		if err := w.budget.Again(ctx, err); err != nil {
-			return false, err
-		}
-		return false, nil
-	case request.NotDone:
-		return false, w.budget.Again(ctx, err)
-	default:
-		return false, err
-	}
-}
-
-// next is the row with this attempt's mark.
-func (w *fencedWork) next() leaseRow {
-	next := w.row
-	next.rev = uuid.NewString()
-	next.marked, next.work = true, next.rev
-	if w.checkpoint != nil {
-		next.checkpoint = bytes.Clone(w.checkpoint)
-	}
-	return next
-}
-
-// applied tells whether the row shows that an attempt was applied.
-func (w *fencedWork) applied() bool {
-	for _, a := range w.attempts {
-		if w.row.work == a.work {
-			return true
-		}
-	}
-	return false
-}
-
-// refused takes in the row that the refusal brought along. A refusal of the items alone is the caller's matter, unless
-// an earlier attempt was never answered: then it may be what that one wrote that is in the way.
-func (w *fencedWork) refused(ctx context.Context, err error) error {
-	row, came := refusedItem(err)
-	if !came {
-		var cancelled *types.TransactionCanceledException
-		if !w.unknown || !errors.As(err, &cancelled) {
-			return err
-		}
-		if readErr := w.read(ctx); readErr != nil {
-			return readErr
-		}
-		if w.applied() {
+// doubtful is the error of work that has attempts which were never answered. Where the caller is to believe that nothing
+// was written, it makes sure that none of them can be applied any more.
+func (w *fencedWork) doubtful(ctx context.Context, err error) error {
+	var fenced *FencedError
+	var refused *types.TransactionCanceledException
+	switch {
+	case errors.As(err, &fenced) && w.row.work == w.before:
+		return err // the row was written by others since, and not by us: what is on its way can't be applied
+	case !errors.As(err, &fenced) && errors.As(err, &refused) && w.bar(ctx):
+		if w.done {
 			return nil
 		}
 		return err
 	}
-	return w.see(row)
+	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 }
 
-func (w *fencedWork) read(ctx context.Context) error {
-	row, _, err := w.store.get(ctx, w.key, w.budget, w.store.timeout(0))
+// bar gives the row another rev, if it is as the attempts found it: none of them can be applied any more then. It
+// reports whether it is certain what became of them; done tells whether one was applied.
+func (w *fencedWork) bar(ctx context.Context) bool {
+	done, err := settle(ctx, w.store, change[leaseRow]{
+		key: w.key, rows: newMemory(func(leaseRow, int64) bool { return false }), decode: decodeLease, budget: w.budget.Share(),
+		start: func(sighting[leaseRow], moment) bool { return false },
+		propose: func(seen sighting[leaseRow], _ moment) (proposal[leaseRow], error) {
+			if row := seen.row; row.work != w.before || !w.lease.covers(row) {
+				return proposal[leaseRow]{action: leave, next: row}, nil
+			}
+			return proposal[leaseRow]{action: write, next: seen.row}, nil
+		},
+	})
 	if err != nil {
-		return err
+		return false
 	}
-	return w.see(row)
-}
-
-func (w *fencedWork) see(row item) error {
-	w.row = leaseRow{}
-	if len(row) > 0 {
-		var err error
-		if w.row, err = decodeLease(row); err != nil {
-			return err
-		}
-	}
-	w.unknown = false
-	return nil
-}
-
-// finish leaves the row in the store's memory, and says so where the outcome is not known.
-func (w *fencedWork) finish(err error) error {
-	switch at, ok := w.store.timing.moment(); {
-	case w.unknown:
-		w.store.leases.forget(w.key)
-		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
-	case err == nil && ok:
-		w.store.leases.keep(w.key, sighting[leaseRow]{row: w.row}, at)
-	}
-	return err
+	w.row = done.seen.row
+	w.done = w.applied()
+	return w.done || w.row.work == w.before
 }

@@ -30,8 +30,8 @@ type decoder struct {
 }
 
 // decode starts at the row's own key, which must be the expected kind.
-func decode(row item) *decoder {
-	d := &decoder{item: row}
+func decode(row item) decoder {
+	d := decoder{item: row}
 	d.key = key{d.text(attrPK), d.text(attrSK)}
 	return d
 }

@@ -33,7 +33,13 @@ type Sender struct {
 // NewSender returns a sender whose responses feed clock.
 func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 	s := &Sender{clock: clock, elapsed: node}
-	api := s.addMiddleware
+	observe := middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe)
+	// observe goes innermost in the Deserialize step, where it runs for each attempt and sees the headers of refusals and
+	// errors too: further out those have become Go errors.
+	api := func(stack *middleware.Stack) error {
+		s.wired.Store(true)
+		return stack.Deserialize.Add(observe, middleware.After)
+	}
 	s.options = func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
 		// The slice is the client's own: appending in place would race with other calls.
@@ -65,13 +71,6 @@ func (n noAnswer) Error() string { return "no answer within " + time.Duration(n)
 func (n noAnswer) Unwrap() error { return context.DeadlineExceeded }
 
 type answerKey struct{}
-
-// addMiddleware puts observe innermost in the Deserialize step, where it runs for each attempt and sees the headers of
-// refusals and errors too: further out those have become Go errors.
-func (s *Sender) addMiddleware(stack *middleware.Stack) error {
-	s.wired.Store(true)
-	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe), middleware.After)
-}
 
 func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	answer, _ := ctx.Value(answerKey{}).(*Answer)

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+)
+
+// A bare is a program that sends the requests of the library with the SDK alone, in the plainest way: with no retries,
+// no bounds on the time of a request, no look at the store's clock, and no reading of answers beyond what the next
+// request needs. So it is not what should be used in place of the library, but what that is measured against.
+type bare struct {
+	party
+	each bool            // renew with an UpdateItem for each lease
+	rows map[string]held // by sort key; written between requests only
+}
+
+// held is what must be known of a row to write it again.
+type held struct {
+	rev   string
+	epoch int64
+}
+
+func newBare(p party, each bool) *bare {
+	return &bare{party: p, each: each, rows: make(map[string]held)}
+}
+
+// A put is a conditional write of a row.
+type put struct {
+	update    string
+	condition string
+	names     map[string]string
+	values    map[string]types.AttributeValue
+	row       held // as it will be
+}
+
+func (b *bare) acquire(ctx context.Context, partition int) error {
+	sk := partitionKey(partition)
+	row, known := b.rows[sk]
+	if !known {
+		found, err := b.get(ctx, key("L#"+b.group, sk))
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("partition %d is taken", partition)
+		}
+		row.epoch = time.Now().UnixMilli()
+	}
+	p := b.take(row)
+	if !known {
+		p.onlyNew()
+	}
+	return b.put(ctx, "L#"+b.group, sk, p)
+}
+
+func (b *bare) refused(ctx context.Context, partition int) error {
+	found, err := b.get(ctx, key("L#"+b.group, partitionKey(partition)))
+	if err == nil && len(found) == 0 {
+		return fmt.Errorf("partition %d was free", partition)
+	}
+	return err
+}
+
+// take is a lease as it is acquired or extended.
+func (b *bare) take(row held) put {
+	now, rev := time.Now(), uuid.NewString()
+	return put{
+		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session",
+		condition: "#rev IN (:seen0)",
+		names:     leaseNames(),
+		values: map[string]types.AttributeValue{
+			":epoch": number(row.epoch),
+			":ttl":   number(now.Add(ttl + 24*time.Hour).Unix()),
+			":rev":   text(rev),
+			":owner": text(b.owner),
+			":exp":   number(now.Add(ttl).UnixMilli()),
+			":seen0": text(row.rev),
+		},
+		row: held{rev, row.epoch},
+	}
+}
+
+func leaseNames() map[string]string {
+	return map[string]string{
+		"#epoch": "epoch", "#rev": "rev", "#owner": "owner", "#exp": "exp", "#ttl": "ttl", "#service": "service", "#session": "session",
+	}
+}
+
+// onlyNew makes the write depend on there being no row.
+func (p *put) onlyNew() {
+	p.condition = "attribute_not_exists(#pk)"
+	p.names["#pk"] = "pk"
+	delete(p.values, ":seen0")
+}
+
+func (b *bare) release(ctx context.Context, partition int) error {
+	sk := partitionKey(partition)
+	row, rev := b.rows[sk], uuid.NewString()
+	return b.put(ctx, "L#"+b.group, sk, put{
+		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session",
+		condition: "#rev IN (:seen0)",
+		names:     leaseNames(),
+		values: map[string]types.AttributeValue{
+			":epoch": number(row.epoch),
+			":ttl":   number(time.Now().Add(24 * time.Hour).Unix()),
+			":rev":   text(rev),
+			":seen0": text(row.rev),
+		},
+		row: held{rev, row.epoch},
+	})
+}
+
+func (b *bare) renew(ctx context.Context, n int) error {
+	if len(b.rows) < n {
+		if err := b.learn(ctx); err != nil {
+			return err
+		}
+	}
+	puts := make([]put, n)
+	var err error
+	if b.each {
+		err = inParallel(n, 32, func(i int) error {
+			puts[i] = b.take(b.rows[partitionKey(i)])
+			return b.updateItem(ctx, "L#"+b.group, partitionKey(i), puts[i])
+		})
+	} else {
+		err = inParallel((n+99)/100, 16, func(i int) error {
+			return b.transact(ctx, 100*i, puts[100*i:min(100*(i+1), n)])
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for i, p := range puts {
+		b.rows[partitionKey(i)] = p.row
+	}
+	return nil
+}
+
+// transact renews the partitions from first on with one transaction, and leaves in puts what it wrote.
+func (b *bare) transact(ctx context.Context, first int, puts []put) error {
+	actions := make([]types.TransactWriteItem, len(puts))
+	for i := range puts {
+		sk := partitionKey(first + i)
+		p := b.take(b.rows[sk])
+		puts[i] = p
+		actions[i].Update = &types.Update{
+			TableName:                           aws.String(b.table),
+			Key:                                 key("L#"+b.group, sk),
+			UpdateExpression:                    aws.String(p.update),
+			ConditionExpression:                 aws.String(p.condition),
+			ExpressionAttributeNames:            p.names,
+			ExpressionAttributeValues:           p.values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}
+	}
+	_, err := b.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: actions})
+	return err
+}
+
+// learn reads the rows of the group.
+func (b *bare) learn(ctx context.Context) error {
+	found, err := b.query(ctx, "L#"+b.group)
+	if err != nil {
+		return err
+	}
+	for _, row := range found {
+		epoch, err := strconv.ParseInt(row["epoch"].(*types.AttributeValueMemberN).Value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("read a row: %w", err)
+		}
+		b.rows[row["sk"].(*types.AttributeValueMemberS).Value] = held{row["rev"].(*types.AttributeValueMemberS).Value, epoch}
+	}
+	return nil
+}
+
+func (b *bare) owners(ctx context.Context, n int) error {
+	found, err := b.query(ctx, "L#"+b.group)
+	return complete(len(found), n, err)
+}
+
+func (b *bare) members(ctx context.Context, n int) error {
+	found, err := b.query(ctx, "M#"+b.service)
+	return complete(len(found), n, err)
+}
+
+func (b *bare) heartbeat(ctx context.Context, node string) error {
+	sk := "N#" + node
+	row, known := b.rows[sk]
+	now, rev := time.Now(), uuid.NewString()
+	p := put{
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left",
+		condition: "#rev IN (:seen0)",
+		names:     memberNames(),
+		values: map[string]types.AttributeValue{
+			":node":    text(node),
+			":address": text(address),
+			":exp":     number(now.Add(ttl).UnixMilli()),
+			":ttl":     number(now.Add(ttl + 24*time.Hour).Unix()),
+			":rev":     text(rev),
+			":groups":  texts(groups),
+			":seen0":   text(row.rev),
+		},
+		row: held{rev: rev},
+	}
+	if !known {
+		p.onlyNew()
+	}
+	return b.put(ctx, "M#"+b.service, sk, p)
+}
+
+// leave looks for sessions of the node first, as there may be some, and marks its row.
+func (b *bare) leave(ctx context.Context, node string) error {
+	sk := "N#" + node
+	if _, err := b.between(ctx, "M#"+b.service, sk, sk+"#\U0010FFFF"); err != nil {
+		return err
+	}
+	now, rev := time.Now(), uuid.NewString()
+	return b.put(ctx, "M#"+b.service, sk, put{
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups",
+		condition: "#rev IN (:seen0)",
+		names:     memberNames(),
+		values: map[string]types.AttributeValue{
+			":node":    text(node),
+			":address": text("-"),
+			":exp":     number(1),
+			":ttl":     number(now.Add(24 * time.Hour).Unix()),
+			":rev":     text(rev),
+			":left":    number(now.UnixMilli()),
+			":seen0":   text(b.rows[sk].rev),
+		},
+		row: held{rev: rev},
+	})
+}
+
+func memberNames() map[string]string {
+	return map[string]string{
+		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left",
+	}
+}
