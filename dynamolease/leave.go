@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it has not released stay
@@ -60,7 +59,7 @@ func (s *Store) leave(ctx context.Context, k key) error {
 				return proposal[memberRow]{action: leave, next: row}, nil
 			}
 			if row.session == "" {
-				row = absent(k, at, s.retention)
+				row = absent(k, at)
 			}
 			row.left = at.latest()
 			return proposal[memberRow]{action: write, next: row}, nil
@@ -73,8 +72,8 @@ func (s *Store) leave(ctx context.Context, k key) error {
 }
 
 // absent is the row of a node, or of a session, that is no member.
-func absent(k key, at moment, retention time.Duration) memberRow {
-	row := memberRow{key: k, address: "-", exp: 1, ttl: cleanup(at.latest(), retention)}
+func absent(k key, at moment) memberRow {
+	row := memberRow{key: k, address: "-", exp: 1, ttl: cleanup(at.latest(), memberRetention)}
 	name := k.sk[len(nodePrefix):]
 	row.node, _, _ = strings.Cut(name, "#")
 	if name != row.node {

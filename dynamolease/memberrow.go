@@ -20,6 +20,10 @@ type memberRow struct {
 	rev     string
 }
 
+// memberRetention is how long the row of a member stays after its expiry. There is no epoch in it to be kept, and a node
+// that restarts again and again leaves one each time, which every reading of the members pays for.
+const memberRetention = time.Hour
+
 func decodeMember(row item) (memberRow, error) {
 	d := decode(row)
 	member := memberRow{

@@ -27,7 +27,7 @@ func (s *Store) Heartbeat(ctx context.Context, service, node, address string, tt
 		propose: func(_ sighting[memberRow], at moment) (proposal[memberRow], error) {
 			next := row
 			next.exp = at.expiry(ttl)
-			next.ttl = cleanup(next.exp, s.retention)
+			next.ttl = cleanup(next.exp, memberRetention)
 			return proposal[memberRow]{action: write, next: next}, nil
 		},
 	})

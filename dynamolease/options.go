@@ -20,8 +20,8 @@ type Options struct {
 	// operation with a ttl are bounded by a sixth of it besides. Defaults to 2 seconds; at least 10 ms.
 	RequestTimeout time.Duration
 
-	// Retention is how long a row stays in the table after its expiry or release before DynamoDB's TTL may throw it
-	// away. Defaults to 24 hours; at least 1 hour, since epochs never go back only while a row outlives its last use.
+	// Retention is how long the row of a lease stays in the table after its expiry or release before DynamoDB's TTL may
+	// throw it away. (Rows of members stay for an hour.) Defaults to 24 hours; at least 1 hour, since epochs never go back only while a row outlives its last use.
 	Retention time.Duration
 
 	// Logger gets the few things that an operator should know. Defaults to [slog.Default].

@@ -95,7 +95,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 			next := row
 			next.opened = max(at.latest(), newest+1)
 			next.exp = at.expiry(ttl)
-			next.ttl = cleanup(next.exp, s.retention)
+			next.ttl = cleanup(next.exp, memberRetention)
 			return proposal[memberRow]{action: write, next: next}, nil
 		},
 	})
@@ -182,7 +182,7 @@ func (s *Session) propose(seen sighting[memberRow], at moment) (proposal[memberR
 		return proposal[memberRow]{}, ErrSessionLost
 	}
 	next.exp = max(next.exp, at.expiry(s.ttl))
-	next.ttl = cleanup(next.exp, s.store.retention)
+	next.ttl = cleanup(next.exp, memberRetention)
 	return proposal[memberRow]{action: write, next: next}, nil
 }
 

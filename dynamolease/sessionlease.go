@@ -118,7 +118,7 @@ func (s *Session) close(ctx context.Context) error {
 			if row.rev == "" || row.exp == 1 {
 				return proposal[memberRow]{action: leave, next: row}, nil
 			}
-			row.exp, row.left, row.ttl = 1, at.latest(), cleanup(at.latest(), s.store.retention)
+			row.exp, row.left, row.ttl = 1, at.latest(), cleanup(at.latest(), memberRetention)
 			return proposal[memberRow]{action: write, next: row}, nil
 		},
 	})

@@ -3,12 +3,16 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// join opens the first session. Until the store answers it tries again, except where trying does not help.
+// join opens the first session. Until the store answers it tries again, except where trying does not help. When ctx ends
+// before, there is none.
 func (c *Coordinator) join(ctx context.Context) error {
 	for {
 		err := c.open(ctx)
@@ -52,19 +56,29 @@ func (c *Coordinator) open(ctx context.Context) error {
 // beat keeps the node alive: its session, and leases with an expiry of their own. It waits for nothing else: neither for
 // handlers nor for requests that plan.
 func (c *Coordinator) beat(ctx context.Context) {
-	for wait := c.pause(); sleep(ctx, wait); wait = c.pause() {
-		err := c.heartbeat(ctx)
-		if c.cfg.Renewal == PerLease {
-			err = errors.Join(err, c.renew(ctx))
-		}
-		if err != nil && ctx.Err() == nil {
+	for wait := c.pause(); sleep(ctx, wait); {
+		wait = c.pause()
+		if err := c.keep(ctx); err != nil && ctx.Err() == nil {
 			c.report(ctx, "keep the leases", err)
-			wait = 0
-		}
-		if wait == 0 && !sleep(ctx, c.cfg.Interval/10) {
-			return
+			wait = c.cfg.Interval / 10
 		}
 	}
+}
+
+// keep extends the session and, at the same time, each group's leases that have an expiry of their own: what one of them
+// waits for is not to cost the others their leases.
+func (c *Coordinator) keep(ctx context.Context) error {
+	if c.cfg.Renewal == Sessions {
+		return c.heartbeat(ctx)
+	}
+	errs := make([]error, len(c.groups)+1)
+	var running sync.WaitGroup
+	for i, g := range c.groups {
+		running.Go(func() { errs[i] = c.renew(ctx, g) })
+	}
+	errs[len(c.groups)] = c.heartbeat(ctx)
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // heartbeat extends the session, or opens another when it is over.
@@ -82,31 +96,29 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	return err
 }
 
-// renew extends the leases that have an expiry of their own.
-func (c *Coordinator) renew(ctx context.Context) error {
-	var errs []error
-	for _, g := range c.groups {
-		workers := c.workersOf(g)
-		partitions := make([]int, 0, len(workers))
-		for partition := range workers {
-			partitions = append(partitions, partition)
-		}
-		leases, err := c.store.Renew(ctx, g.Name, partitions, c.owner, c.cfg.TTL)
-		if err != nil {
-			errs = append(errs, err)
-			continue // they keep what they had left
-		}
-		for _, lease := range leases {
-			if w := workers[lease.Partition]; w != nil && w.epoch == lease.Epoch {
-				w.extend(lease)
-				delete(workers, lease.Partition)
-			}
-		}
-		for _, w := range workers { // what was left out is lost
+// renew extends a group's leases, where each has an expiry of its own. When it fails they keep what they had left.
+func (c *Coordinator) renew(ctx context.Context, g *group) error {
+	workers := c.workersOf(g)
+	for partition, w := range workers {
+		if w.lease.Load().Remaining() == 0 { // after a suspension: what has run out does not come back
 			c.end(w, ErrLost, 0)
+			delete(workers, partition)
 		}
 	}
-	return errors.Join(errs...)
+	leases, err := c.store.Renew(ctx, g.Name, slices.Collect(maps.Keys(workers)), c.owner, c.cfg.TTL)
+	if err != nil {
+		return err
+	}
+	for _, lease := range leases {
+		if w := workers[lease.Partition]; w != nil && w.epoch == lease.Epoch {
+			w.extend(lease)
+			delete(workers, lease.Partition)
+		}
+	}
+	for _, w := range workers { // what was left out is lost
+		c.end(w, ErrLost, 0)
+	}
+	return nil
 }
 
 // workersOf are the workers of a group whose leases are to be kept.

@@ -69,6 +69,7 @@ type group struct {
 	since   int           // rounds since owners were read
 	waiting map[int]int   // rounds that partitions have been free for
 	pinned  map[int]int64 // partitions taken out of turn, and the round until which they are kept
+	pin     int64         // rounds for which the next ones are
 }
 
 // New checks cfg, and returns a coordinator that has not begun.
@@ -100,7 +101,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	requests, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer c.running.Wait()
 	defer stop()
-	if err := c.join(ctx); err != nil {
+	if err := c.join(ctx); err != nil || c.current() == nil {
 		return err
 	}
 	beating, stopBeating := context.WithCancel(requests)
@@ -109,7 +110,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 		defer close(beats)
 		c.beat(beating)
 	})
-	err := c.rounds(ctx, requests)
+	err := c.rounds(ctx)
 	c.drain(requests)
 	stopBeating()
 	<-beats
@@ -118,7 +119,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 
 // rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives away what handlers have
 // returned from.
-func (c *Coordinator) rounds(ctx, requests context.Context) error {
+func (c *Coordinator) rounds(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -126,11 +127,10 @@ func (c *Coordinator) rounds(ctx, requests context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-c.wake:
-			c.handOver(requests)
+			c.handOver(ctx)
 		case <-timer.C:
 			began := time.Now()
-			// A round that hangs must not keep the node from stopping.
-			if err := c.plan(ctx, requests); err != nil {
+			if err := c.plan(ctx); err != nil {
 				return err
 			}
 			c.finishRound(time.Since(began))

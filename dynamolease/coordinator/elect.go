@@ -18,6 +18,9 @@ func Elect(ctx context.Context, store *dynamolease.Store, cfg Config, name strin
 	if len(cfg.Groups) > 0 {
 		return refuse("Config.Groups", "must be empty: Elect makes its own group")
 	}
+	if name == "" {
+		return refuse("name", "must not be empty")
+	}
 	if lead == nil {
 		return refuse("lead", "must not be nil")
 	}

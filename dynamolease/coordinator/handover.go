@@ -42,7 +42,10 @@ func (c *Coordinator) end(w *worker, cause error, drain time.Duration) {
 }
 
 func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
-	w.lost = w.lost || cause == ErrLost
+	if cause == ErrLost {
+		w.lost = true
+		w.over.Store(true)
+	}
 	if w.ending {
 		return
 	}
@@ -83,6 +86,8 @@ func (c *Coordinator) endWorkers(session *dynamolease.Session, cause error) {
 // handOver releases the partitions whose handlers have returned, or have been given their time, and forgets workers that
 // are over. One whose handler still runs stays known: the partition is not worked twice in this process.
 func (c *Coordinator) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL) // of all together: then the leases run out by themselves
+	defer cancel()
 	var release []*worker
 	c.mu.Lock()
 	for _, g := range c.groups {
@@ -125,12 +130,15 @@ func (c *Coordinator) drop(g *group, partition int) {
 
 // giveAway releases the lease of a worker that has ended. What fails is tried again in the next round.
 func (c *Coordinator) giveAway(ctx context.Context, w *worker) {
+	w.over.Store(true)
 	if !w.returned() {
 		c.logger.WarnContext(ctx, "dynamolease: a handler did not return in time, its partition is given away all the same",
 			"group", w.group.Name, "partition", w.partition, "drain_timeout", w.group.DrainTimeout)
 	}
 	if err := c.release(ctx, w.group, w.session, w.partition); err != nil {
-		c.report(ctx, "release a partition", err)
+		if !errors.Is(err, context.Canceled) {
+			c.report(ctx, "release a partition", err)
+		}
 		return
 	}
 	c.mu.Lock()
@@ -142,8 +150,6 @@ func (c *Coordinator) giveAway(ctx context.Context, w *worker) {
 }
 
 func (c *Coordinator) release(ctx context.Context, g *group, session *dynamolease.Session, partition int) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL)
-	defer cancel()
 	if c.cfg.Renewal == PerLease {
 		_, err = c.store.Release(ctx, g.Name, partition, c.owner)
 	} else {
@@ -167,6 +173,9 @@ func (c *Coordinator) drain(ctx context.Context) {
 	for _, g := range c.groups {
 		for _, w := range g.workers {
 			c.endLocked(w, ErrShutdown, g.DrainTimeout)
+			if w.lost { // there is nothing to keep, but no handler is to run when the node has stopped
+				w.deadline = time.Now().Add(g.DrainTimeout)
+			}
 		}
 	}
 	c.mu.Unlock()

@@ -28,8 +28,8 @@ type plan struct {
 // a word to each other.
 //
 // Every member is to have P/n partitions, rounded down, and P mod n of them one more: those that have that many already,
-// and of equals the first by name. (Not those that have the most: that would change while they give up what is too much,
-// and partitions would move for nothing.) A node above its share gives up what others lack and cannot get otherwise; a
+// and of the others the first by name. (Not those that have the most: that would change while nodes take what they lack
+// and give up what is too much, and partitions would move for nothing.) A node above its share gives up what others lack and cannot get otherwise; a
 // node below takes what is free. So shares differ by one at the most, and as few partitions move as can be.
 //
 // For example, 10 partitions with a: 0-4 and b: 5-9, and c joins. Shares: a 4, b 3, c 3. a gives up one and b two; c
@@ -48,7 +48,7 @@ func newPlan(v view) plan {
 		give := v.giveUp()
 		p.give = give[:min(surplus, len(give))]
 	case surplus < 0:
-		p.take = v.order(free, missing.members)
+		p.take = v.order(free, missing)
 	}
 	return p
 }
@@ -96,33 +96,42 @@ func (v view) giveUp() []int {
 	return order
 }
 
-// order is the order in which this node tries free partitions: first those that fall to it by hashing among the nodes
-// that lack some, so that nodes do not race for the same one, then the others.
-func (v view) order(free []int, lacking []string) []int {
-	me, chooser := hashText(v.me), newChooser(lacking)
-	type candidate struct {
-		partition int
-		own       bool
-		score     uint64
-	}
-	candidates := make([]candidate, len(free))
-	for i, partition := range free {
-		candidates[i] = candidate{partition, chooser.choose(partition) == v.me, score(me, partition)}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		if a.own != b.own {
-			if a.own {
-				return -1
-			}
-			return 1
+// order is the order in which this node tries free partitions: first its own, so that nodes that see the same do not race
+// for one, and then those of others, who may not come.
+//
+// Each node that lacks some has as many of its own as it lacks: those that fall to it by hashing, and of what falls to
+// nodes that have enough then, a part.
+func (v view) order(free []int, missing missing) []int {
+	chooser, left := newChooser(missing.members), slices.Clone(missing.lack)
+	var own, others, spare []int
+	for _, partition := range free {
+		node := chooser.choose(partition)
+		switch {
+		case left[node] == 0:
+			spare = append(spare, partition)
+			continue
+		case missing.members[node] == v.me:
+			own = append(own, partition)
+		default:
+			others = append(others, partition)
 		}
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.partition, b.partition))
-	})
-	order := make([]int, len(candidates))
-	for i, c := range candidates {
-		order[i] = c.partition
+		left[node]--
 	}
-	return order
+	for node, name := range missing.members {
+		n := min(left[node], len(spare))
+		if name == v.me {
+			own = append(own, spare[:n]...)
+		} else {
+			others = append(others, spare[:n]...)
+		}
+		spare = spare[n:]
+	}
+	others = append(others, spare...)
+	begin := 0
+	if len(others) > 0 {
+		begin = int(hashText(v.me) % uint64(len(others))) // each node somewhere else
+	}
+	return slices.Concat(own, others[begin:], others[:begin])
 }
 
 // shares says how many partitions each member is to have.
@@ -138,9 +147,14 @@ func newShares(members []string, partitions int, count map[string]int) shares {
 	}
 	s := shares{least: partitions / len(members), more: make(map[string]bool), members: make(map[string]bool, len(members))}
 	ranked := slices.Clone(members)
-	slices.SortStableFunc(ranked, func(a, b string) int {
-		most := s.least + 1
-		return cmp.Or(cmp.Compare(min(count[b], most), min(count[a], most)), cmp.Compare(a, b))
+	others := func(member string) int { // who has no more than the least comes after who has
+		if count[member] > s.least {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(ranked, func(a, b string) int {
+		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(a, b))
 	})
 	for _, member := range ranked[:partitions%len(members)] {
 		s.more[member] = true
@@ -165,6 +179,7 @@ func (s shares) of(member string) int {
 // missing is who lacks how much.
 type missing struct {
 	members []string
+	lack    []int // of each
 	total   int
 }
 
@@ -173,6 +188,7 @@ func (s shares) missing(members []string, count map[string]int) missing {
 	for _, member := range members {
 		if lack := s.of(member) - count[member]; lack > 0 {
 			m.members = append(m.members, member)
+			m.lack = append(m.lack, lack)
 			m.total += lack
 		}
 	}

@@ -18,8 +18,8 @@ type drawer struct {
 }
 
 type hashedNode struct {
-	hash uint64
-	name string
+	hash  uint64
+	index int
 }
 
 func newChooser(nodes []string) chooser {
@@ -30,9 +30,9 @@ func newChooser(nodes []string) chooser {
 		n *= 2
 	}
 	all := make([]drawer, n)
-	for _, name := range nodes {
+	for i, name := range nodes {
 		h := hashText(name)
-		all[h%uint64(n)].nodes = append(all[h%uint64(n)].nodes, hashedNode{h, name})
+		all[h%uint64(n)].nodes = append(all[h%uint64(n)].nodes, hashedNode{h, i})
 	}
 	var c chooser
 	for i, d := range all {
@@ -44,8 +44,8 @@ func newChooser(nodes []string) chooser {
 	return c
 }
 
-// choose is the node to which a partition falls, "" when there are none.
-func (c chooser) choose(partition int) string {
+// choose is the index of the node to which a partition falls. There must be one.
+func (c chooser) choose(partition int) int {
 	var best *drawer
 	var high uint64
 	for i := range c.drawers {
@@ -53,16 +53,13 @@ func (c chooser) choose(partition int) string {
 			best, high = &c.drawers[i], s
 		}
 	}
-	if best == nil {
-		return ""
-	}
-	name := ""
+	chosen := -1
 	for _, node := range best.nodes {
-		if s := score(node.hash, partition); name == "" || s > high {
-			name, high = node.name, s
+		if s := score(node.hash, partition); chosen < 0 || s > high {
+			chosen, high = node.index, s
 		}
 	}
-	return name
+	return chosen
 }
 
 // score is how much a node, by its hash, is drawn to a partition.

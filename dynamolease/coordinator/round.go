@@ -13,13 +13,16 @@ import (
 const (
 	readOwnersEvery = 10 // rounds, when there is no reason to read them
 	patientRounds   = 2  // after which a free partition that nobody takes is anybody's
-	pinnedRounds    = 30 // for which who took such a partition keeps it
+	pinnedRounds    = 30 // for which who took such a partition keeps it; twice as long each time, while the nodes are the same
+	maxPinnedRounds = 64 * pinnedRounds
 	acquireInFlight = 32
+	maxRefused      = 32 // in one round
 )
 
-// plan is one round: it reads the members, and for each group gives up and takes what follows from them.
-func (c *Coordinator) plan(ctx, requests context.Context) error {
-	c.handOver(requests)
+// plan is one round: it reads the members, and for each group gives up and takes what follows from them. It ends soon
+// after ctx: a round that hangs must not keep the node from stopping.
+func (c *Coordinator) plan(ctx context.Context) error {
+	c.handOver(ctx)
 	session := c.current()
 	if session.Err() != nil {
 		return nil // the heartbeat opens another
@@ -103,6 +106,9 @@ func (c *Coordinator) due(g *group, nodes []string, holds int) bool {
 func (c *Coordinator) note(g *group, nodes []string, p plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !slices.Equal(nodes, g.nodes) {
+		g.pin = pinnedRounds
+	}
 	g.nodes, g.share, g.free = nodes, p.share, p.free
 }
 
@@ -196,21 +202,31 @@ func (c *Coordinator) take(ctx context.Context, g *group, session *dynamolease.S
 	if err != nil || !slices.Contains(v.members, v.me) {
 		return got, err
 	}
-	neglected := g.neglected(v.free(), c.rounds64())
+	if !c.acquires(session) {
+		clear(g.waiting) // others may take them well enough
+		return got, nil
+	}
+	neglected := slices.DeleteFunc(g.neglected(v.free()), func(partition int) bool { return c.has(g, partition) })
 	more, err := c.acquire(ctx, g, session, neglected, len(neglected))
+	for _, partition := range neglected {
+		if c.has(g, partition) {
+			g.pinned[partition] = c.rounds64() + g.pin // or they would go to and fro
+		}
+	}
+	if more > 0 {
+		g.pin = min(2*g.pin, maxPinnedRounds)
+	}
 	return got + more, err
 }
 
-// neglected are the partitions that have been free for some of this node's rounds, and are taken out of turn: they are
-// not given up again for some time, or they would go to and fro.
-func (g *group) neglected(free []int, round int64) []int {
+// neglected are the partitions that have been free for some rounds in which this node could have taken them.
+func (g *group) neglected(free []int) []int {
 	waiting := make(map[int]int, len(free))
 	var list []int
 	for _, partition := range free {
 		waiting[partition] = g.waiting[partition] + 1
 		if waiting[partition] > patientRounds {
 			list = append(list, partition)
-			g.pinned[partition] = round + pinnedRounds
 		}
 	}
 	g.waiting = waiting
@@ -230,15 +246,17 @@ func (g *group) unpin(round int64) map[int]bool {
 	return pinned
 }
 
-// acquire tries candidates in their order until it has as many as it wants. It stops at the first error.
+// acquire tries candidates in their order until it has as many as it wants. It stops at the first error, and when others
+// have had so many of them that it is better to look again, in the next round.
 func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int) (got int, err error) {
 	type result struct {
 		acquired bool
 		err      error
 	}
 	results := make(chan result)
+	refused := 0
 	for flying := 0; flying > 0 || err == nil && got < want && len(candidates) > 0; {
-		for err == nil && c.acquires(session) && flying < min(acquireInFlight, want-got) && len(candidates) > 0 {
+		for err == nil && refused < maxRefused && c.acquires(session) && flying < min(acquireInFlight, want-got) && len(candidates) > 0 {
 			partition := candidates[0]
 			candidates = candidates[1:]
 			flying++
@@ -255,6 +273,8 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 		err = cmp.Or(err, r.err)
 		if r.acquired {
 			got++
+		} else {
+			refused++
 		}
 	}
 	return got, err

@@ -14,11 +14,21 @@ import (
 // renewals.
 type Lease struct {
 	dynamolease.Lease
-	current *atomic.Pointer[dynamolease.Lease]
+	worker *worker // nil for a lease that a test has made
 }
 
-// Remaining is how long this node may still count on the lease. The handler's context ends when it is over.
-func (l Lease) Remaining() time.Duration { return l.current.Load().Remaining() }
+// Remaining is how long this node may still count on the lease. The handler's context has ended when it is over; it is
+// over, too, when the partition is given away because the drain timeout has passed.
+func (l Lease) Remaining() time.Duration {
+	switch {
+	case l.worker == nil:
+		return l.Lease.Remaining()
+	case l.worker.over.Load():
+		return 0
+	default:
+		return l.worker.lease.Load().Remaining()
+	}
+}
 
 // A worker is a partition of this node: its lease, and the handler that works it.
 type worker struct {
@@ -26,6 +36,7 @@ type worker struct {
 	partition int
 	epoch     int64
 	lease     atomic.Pointer[dynamolease.Lease]
+	over      atomic.Bool          // the handler is not to count on the lease any more, whatever it has left
 	session   *dynamolease.Session // in which it was acquired
 
 	ctx    context.Context
@@ -87,7 +98,7 @@ func (w *worker) call() (err error) {
 			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return w.group.Handler(w.ctx, Lease{*w.lease.Load(), &w.lease})
+	return w.group.Handler(w.ctx, Lease{*w.lease.Load(), w})
 }
 
 // extend takes in a renewed lease.
@@ -104,5 +115,6 @@ func (w *worker) expire() {
 		w.expiry.Reset(left)
 		return
 	}
+	w.over.Store(true)
 	w.cancel(ErrLost)
 }

@@ -51,11 +51,11 @@ func TestTryAcquire(t *testing.T) {
 	})
 	subtest(t, "PL3", func(w *world) {
 		a, b := w.boot(), w.boot()
-		held := a.acquire()
+		a.acquire()
 		for _, exp := range []string{"1", "9007199254740991"} {
 			w.meddle("HEAD", "exp", number(exp))
 			time.Sleep(2 * ttl)
-			held = a.load()
+			held := a.load()
 			if got := b.refused(); got != held {
 				w.Errorf("exp %s: refused with %v, want %v", exp, got, held)
 			}
@@ -137,6 +137,32 @@ func TestLostResponse(t *testing.T) {
 			w.Errorf("then %v", got)
 		}
 	})
+	subtest(t, "PL9/another owner", func(w *world) {
+		// A store that two owners use does not take the work of one for that of the other.
+		a := w.boot()
+		deliver := make(chan struct{})
+		door := dynamotest.NewDoor()
+		a.path.Next("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		if _, err := a.store.TryAcquire(ctx, a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+			w.Fatal(err)
+		}
+		other := make(chan processlease.Outcome)
+		a.path.Next("UpdateItem", door.Hold)
+		go func() { other <- a.outcome(a.store.TryAcquire(w.Context(), uuid.New())) }()
+		<-door.Arrived()
+		close(deliver)
+		for b := w.boot(); ; {
+			if _, found, err := b.store.Load(w.Context()); found || err != nil {
+				break
+			}
+		}
+		door.Release()
+		if out := <-other; out.Acquired || out.Lease.Owner != a.owner {
+			w.Errorf("the other owner got %+v", out)
+		}
+	})
 	subtest(t, "PL9/conflict", func(w *world) {
 		a := w.boot()
 		a.path.Next("UpdateItem", dynamotest.Conflict())
@@ -172,6 +198,18 @@ func TestAcquire(t *testing.T) {
 		b.path.Next("TransactWriteItems", dynamotest.LoseResponse())
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
 		if took := time.Since(began); !out.Acquired || out.Lease.Term != 2 || took < ttl || took > ttl+time.Second {
+			w.Errorf("%+v after %v", out, took)
+		}
+	})
+	subtest(t, "outage at the end of the observation", func(w *world) {
+		a, b := w.boot(), w.boot()
+		a.acquire()
+		began := time.Now()
+		stop := b.path.Every("TransactWriteItems", dynamotest.Throttle())
+		time.AfterFunc(2*ttl, stop)
+		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
+		// The observation is as good as before.
+		if took := time.Since(began); out.Lease.Term != 2 || took > 2*ttl+2*time.Second {
 			w.Errorf("%+v after %v", out, took)
 		}
 	})

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
@@ -93,14 +91,4 @@ func (a *Authority) evidence(ctx context.Context, node string, k key, budget *re
 	}
 	f, err = decodeFence(k, node, row)
 	return f, err == nil, err
-}
-
-// evidenceOfTerm reads the fence that began a term.
-func (a *Authority) evidenceOfTerm(ctx context.Context, node string, term uint64, budget *request.Budget) (Fence, bool, error) {
-	return a.evidence(ctx, node, successorKey(node, term), budget)
-}
-
-// evidenceAgainst reads the fence that ended an owner's term.
-func (a *Authority) evidenceAgainst(ctx context.Context, node string, owner uuid.UUID, budget *request.Budget) (Fence, bool, error) {
-	return a.evidence(ctx, node, predecessorKey(node, owner), budget)
 }

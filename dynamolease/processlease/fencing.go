@@ -81,14 +81,17 @@ func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 
 // verifiedEvidence is the proof that a boot was superseded, whoever did it.
 func (a *Authority) verifiedEvidence(ctx context.Context, p Participant) (Fence, error) {
-	f, found, err := a.evidenceAgainst(ctx, p.Node, p.Owner, a.budget())
+	f, found, err := a.evidence(ctx, p.Node, predecessorKey(p.Node, p.Owner), a.budget())
 	switch {
 	case err != nil:
 		return Fence{}, err
 	case !found:
 		return Fence{}, missing("the owner never held the lease, or its evidence is gone")
 	}
-	superseded, err := a.verifyFence(ctx, f)
+	if err := a.checkStands(ctx, f, successorKey(p.Node, f.Successor.Term)); err != nil {
+		return Fence{}, err
+	}
+	superseded, err := a.checkSuperseded(ctx, f)
 	if err == nil && !superseded {
 		err = invalid("owner %v holds the lease although there is a fence against it", p.Owner)
 	}

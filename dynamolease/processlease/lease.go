@@ -74,6 +74,9 @@ type Outcome struct {
 	Lease    Lease // this boot's own, or the one of the boot that holds it
 	Acquired bool  // it is this boot's own
 
+	// Fence is the proof that the boot before was superseded, if the lease was taken over from one.
+	Fence *Fence
+
 	own *acquired // nil unless acquired
 }
 

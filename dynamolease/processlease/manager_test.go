@@ -79,7 +79,7 @@ func TestManager(t *testing.T) {
 			w.Fatal(err)
 		}
 		m.Close()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if _, err := processlease.NewManager(w.Context(), out); !errors.Is(err, processlease.ErrDeadline) {
 			w.Errorf("after acquisition start + ttl: %v", err)
 		}
@@ -158,6 +158,24 @@ func TestManager(t *testing.T) {
 			w.Errorf("requests at %v, want %v", got, want)
 		}
 	})
+	subtest(t, "PL26/head deleted", func(w *world) {
+		for _, forgotten := range []bool{false, true} {
+			a := w.boot()
+			m := a.manage()
+			w.remove("HEAD")
+			if forgotten {
+				// Somebody else uses the same store, so that it does not know the manager's record any more.
+				if _, err := a.store.TryAcquire(w.Context(), w.boot().owner); err != nil {
+					w.Fatal(err)
+				}
+				w.remove("HEAD")
+			}
+			a.over(m, processlease.ErrDeadline)
+			if rows := w.rows(); len(rows) > 0 {
+				w.Errorf("rows %v", rows)
+			}
+		}
+	})
 	subtest(t, "PL27/rival", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage(every(9 * time.Second))
@@ -183,7 +201,7 @@ func TestManager(t *testing.T) {
 		a.over(m, processlease.ErrDeadline)
 	})
 	subtest(t, "PL27/shutdown", func(w *world) {
-		a, b, c := w.boot(), w.boot(), w.boot()
+		a := w.boot()
 		m := a.manage()
 		m.Close()
 		m.Close()
@@ -191,7 +209,7 @@ func TestManager(t *testing.T) {
 
 		ctx, cancel := context.WithCancelCause(w.Context())
 		w.node = "other-" + w.node
-		b, c = w.boot(), w.boot()
+		b, c := w.boot(), w.boot()
 		m, err := processlease.NewManager(ctx, b.try())
 		if err != nil {
 			w.Fatal(err)
@@ -222,13 +240,14 @@ func TestManager(t *testing.T) {
 		m := a.manage(every(8 * time.Second))
 		a.path.Reset()
 		a.step(ttl)
-		if m.Valid() || m.Remaining() != 0 {
-			w.Error("valid after a suspend for a whole ttl")
+		if left := m.Remaining(); left != 0 || m.Valid() {
+			w.Errorf("valid after a suspend for a whole ttl, for %v", left)
 		}
-		a.over(m, processlease.ErrDeadline)
+		<-m.Done()
 		if a.writes() != 0 {
 			w.Errorf("%d writes", a.writes())
 		}
+		a.over(m, processlease.ErrDeadline)
 	})
 	subtest(t, "PL28", func(w *world) {
 		a := w.boot()

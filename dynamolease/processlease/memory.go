@@ -43,11 +43,13 @@ func (m *memory) keep(h head) {
 	m.last, m.unanswered = h, nil
 }
 
-// forget takes in that somebody else wrote the head.
-func (m *memory) forget() {
+// forget takes in that the head is not owner's.
+func (m *memory) forget(owner uuid.UUID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = head{}
+	if m.last.Owner == owner {
+		m.last = head{}
+	}
 }
 
 func (m *memory) add(a attempt) {

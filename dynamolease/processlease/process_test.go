@@ -31,6 +31,7 @@ type process struct {
 	term      uint64
 	acquired  time.Time
 	lastValid time.Time // that it has said
+	over      bool      // it has said that its lease is not valid any more
 }
 
 // start starts a boot that is ready to acquire the lease.
@@ -86,10 +87,11 @@ func (p *process) acquire() {
 	p.await("acquired")
 }
 
-// await reads what the process says up to a line of this kind, and returns the words after it.
+// await reads what the process says up to a line of this kind, and returns the words after it. It waits for no renewal
+// of a lease that is over.
 func (p *process) await(kind string) []string {
 	p.w.Helper()
-	for p.out.Scan() {
+	for !(p.over && kind == "renewed") && p.out.Scan() {
 		words := p.note(p.out.Text())
 		switch {
 		case len(words) > 0 && words[0] == kind:
@@ -97,6 +99,9 @@ func (p *process) await(kind string) []string {
 		case len(words) > 0 && words[0] == "failed":
 			p.w.Fatal(p.out.Text())
 		}
+	}
+	if p.over && kind == "renewed" {
+		return nil
 	}
 	p.w.Fatalf("the process ended before it was %s: %v", kind, errors.Join(p.out.Err(), p.cmd.Wait()))
 	return nil
@@ -118,6 +123,7 @@ func (p *process) note(line string) []string {
 			p.w.Fatalf("%q: %v", line, err)
 		}
 		p.lastValid = time.Unix(0, at)
+		p.over = words[0] == "invalid"
 	}
 	return words
 }
@@ -153,9 +159,13 @@ func TestProcesses(t *testing.T) {
 	for i := range rounds {
 		next := w.start()
 		owner.await("renewed")
-		if i%2 == 0 {
+		switch {
+		case owner.over: // on a machine that is too busy for so short a ttl
+			t.Logf("round %d: the lease was lost before anything was done to its owner", i)
 			killed(owner, next, a)
-		} else {
+		case i%2 == 0:
+			killed(owner, next, a)
+		default:
 			stopped(owner, next, a)
 		}
 		if t.Failed() {
@@ -199,6 +209,6 @@ func stopped(owner, next *process, a *boot) {
 		w.Errorf("the delayed write met %v, want owner %v in term %d", late, next.owner, next.term)
 	}
 	next.follows(owner, a)
-	next.await("renewed") // by its own store's memory: nobody else wrote the record in between
+	next.await("renewed")
 	owner.kill()
 }

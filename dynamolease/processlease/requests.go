@@ -27,13 +27,19 @@ func (a *Authority) get(ctx context.Context, k key, budget *request.Budget) (ite
 		case request.Failed:
 			return nil, a.failure(err)
 		}
-		if err := budget.Again(ctx, err); err != nil {
-			if ctx.Err() != nil {
-				return nil, err
-			}
-			return nil, a.failure(err)
+		if err := a.again(ctx, budget, err); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// again waits before the next attempt at a request that failed with cause. Its error says why there is none.
+func (a *Authority) again(ctx context.Context, budget *request.Budget, cause error) error {
+	err := budget.Again(ctx, cause)
+	if err != nil && ctx.Err() == nil {
+		return a.failure(err)
+	}
+	return err
 }
 
 // write makes one attempt. Its input is new each time: the SDK writes its idempotency token into the one that it gets.

@@ -71,7 +71,7 @@ func (a *Authority) date(ctx context.Context, k key, budget *request.Budget) err
 		case request.Failed:
 			return a.failure(err)
 		}
-		if err := budget.Again(ctx, err); err != nil {
+		if err := a.again(ctx, budget, err); err != nil {
 			return err
 		}
 	}

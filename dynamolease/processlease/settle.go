@@ -83,7 +83,7 @@ func (c *call) try(ctx context.Context, a attempt) (Outcome, error) {
 	case request.Done:
 		return c.apply(ctx, a), nil
 	case request.Refused:
-		return c.refused(ctx, a, err)
+		return c.refused(ctx, err)
 	case request.Unknown:
 		c.unknown = true
 		c.store.memory.add(a)
@@ -96,15 +96,11 @@ func (c *call) try(ctx context.Context, a attempt) (Outcome, error) {
 }
 
 func (c *call) again(ctx context.Context, cause error) error {
-	err := c.budget.Again(ctx, cause)
-	if err != nil && ctx.Err() == nil {
-		return c.store.authority.failure(err)
-	}
-	return err
+	return c.store.authority.again(ctx, c.budget, cause)
 }
 
 // refused looks at the head that a refusal brought along.
-func (c *call) refused(ctx context.Context, a attempt, refusal error) (Outcome, error) {
+func (c *call) refused(ctx context.Context, refusal error) (Outcome, error) {
 	row, changed, err := refusedHead(refusal)
 	switch {
 	case err != nil:
@@ -134,7 +130,7 @@ func (c *call) refused(ctx context.Context, a attempt, refusal error) (Outcome, 
 func (c *call) see(h head) {
 	c.seen, c.known = h, true
 	if h.Owner != c.owner {
-		c.store.memory.forget()
+		c.store.memory.forget(c.owner)
 	}
 }
 
@@ -143,5 +139,5 @@ func (c *call) apply(ctx context.Context, a attempt) Outcome {
 	if a.fence != nil {
 		c.store.authority.retire(ctx, a.base.Lease)
 	}
-	return Outcome{Lease: a.next.Lease, Acquired: true, own: &acquired{c.store, a.next, a.start}}
+	return Outcome{Lease: a.next.Lease, Acquired: true, Fence: a.fence, own: &acquired{c.store, a.next, a.start}}
 }

@@ -49,7 +49,7 @@ func (s *Store) read(ctx context.Context, budget *request.Budget) (head, error) 
 //
 // It costs one write unit if this store wrote the record last, and a read before otherwise; the takeover from a boot that
 // resigned costs two reads and 6 write units. An answer that was lost is made up for: the own record, when it is
-// found, is the success of the write that left it. The call tries for at most half the ttl, and may be repeated.
+// found, is the success of the write that left it. The call tries for about half the ttl, and may be repeated.
 func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
 	out, err := s.tryAcquire(ctx, owner)
 	return out, s.explain(err, "acquire")

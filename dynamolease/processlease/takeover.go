@@ -84,8 +84,8 @@ func (s *Store) observe(seen head, owner uuid.UUID) Observation {
 // Too early, it makes no request and returns the observed record, not acquired. If the record has changed in any way
 // it returns the current one, not acquired. If it is gone the error is [ErrMissing].
 //
-// It costs one request and 6 write units. As with [Store.TryAcquire], lost answers are made up for, the call tries for at
-// most half the ttl, and it may be repeated.
+// It costs one request and 6 write units. As with [Store.TryAcquire], lost answers are made up for, the call tries for
+// about half the ttl, and it may be repeated.
 func (s *Store) TryTakeover(ctx context.Context, observed Observation) (Outcome, error) {
 	out, err := s.tryTakeover(ctx, observed)
 	return out, s.explain(err, "take over")

@@ -28,7 +28,7 @@ func TestTakeover(t *testing.T) {
 		if out := b.tryTakeover(o); out.Acquired {
 			w.Fatalf("taken over a nanosecond early: %v", out.Lease)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		out := b.tryTakeover(o)
 		if l := out.Lease; !out.Acquired || l.Term != 2 || l.Seq != 3 || l.Owner != b.owner || l != w.boot().load() {
 			w.Errorf("taken over: %+v", out)

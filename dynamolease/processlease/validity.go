@@ -31,16 +31,21 @@ func newValidity(clock *quickClock, deadline time.Duration) *validity {
 
 // valid tells whether the lease is valid still. That it is not is final: the first to see the deadline passed ends the
 // validity, and an extension that comes a nanosecond later finds nothing to extend.
-func (v *validity) valid() bool {
+func (v *validity) valid() bool { return v.span() != nil }
+
+// span is the one that lasts now, or nil.
+func (v *validity) span() *span {
 	for {
 		s := v.current.Load()
 		switch {
+		case s.ticks.length > 0 && s.ticks.contains(ticks()):
+			return s
 		case s == &v.over:
-			return false
-		case s.ticks.length > 0 && s.ticks.contains(ticks()), v.clock.before(s):
-			return true
+			return nil
+		case v.clock.before(s):
+			return s
 		case v.current.CompareAndSwap(s, &v.over):
-			return false
+			return nil
 		}
 	}
 }
@@ -48,9 +53,8 @@ func (v *validity) valid() bool {
 // extend moves the deadline on, unless the validity is over.
 func (v *validity) extend(deadline time.Duration) bool {
 	next := v.clock.until(deadline)
-	for v.valid() {
-		s := v.current.Load()
-		if s == &v.over || !v.current.CompareAndSwap(s, next) {
+	for s := v.span(); s != nil; s = v.span() {
+		if !v.current.CompareAndSwap(s, next) {
 			continue
 		}
 		if !v.clock.before(s) {

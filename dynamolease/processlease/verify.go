@@ -23,23 +23,41 @@ func (a *Authority) VerifyFence(ctx context.Context, fence Fence) (bool, error) 
 }
 
 func (a *Authority) verifyFence(ctx context.Context, fence Fence) (bool, error) {
-	budget, node := a.budget(), fence.Successor.Node
-	for _, k := range []key{predecessorKey(node, fence.Predecessor.Owner), successorKey(node, fence.Successor.Term)} {
-		f, found, err := a.evidence(ctx, node, k, budget)
-		switch {
-		case err != nil:
-			return false, err
-		case !found:
-			return false, missing("the table has no fence " + k.sk)
-		case !f.equal(fence):
-			return false, invalid("the fence %s in the table is another one", k.sk)
-		}
-	}
-	current, err := a.currentHead(ctx, node)
-	if err != nil {
+	if err := a.checkStands(ctx, fence, predecessorKey(fence.Predecessor.Node, fence.Predecessor.Owner)); err != nil {
 		return false, err
 	}
-	return current.Owner != fence.Predecessor.Owner, nil
+	if err := a.checkStands(ctx, fence, successorKey(fence.Successor.Node, fence.Successor.Term)); err != nil {
+		return false, err
+	}
+	return a.checkSuperseded(ctx, fence)
+}
+
+// checkStands checks that the table has the fence under this key.
+func (a *Authority) checkStands(ctx context.Context, fence Fence, k key) error {
+	f, found, err := a.evidence(ctx, fence.Successor.Node, k, a.budget())
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return missing("the table has no fence " + k.sk)
+	case !f.equal(fence):
+		return invalid("the fence %s in the table is another one", k.sk)
+	}
+	return nil
+}
+
+// checkSuperseded tells whether the head is not with the boot that was superseded.
+func (a *Authority) checkSuperseded(ctx context.Context, fence Fence) (bool, error) {
+	current, err := a.currentHead(ctx, fence.Successor.Node)
+	switch {
+	case err != nil:
+		return false, err
+	case current.Owner == fence.Predecessor.Owner:
+		return false, nil
+	case current.Term < fence.Successor.Term:
+		return false, invalid("the head has gone back to term %d", current.Term)
+	}
+	return true, nil
 }
 
 // VerifyCurrentParticipant tells whether a boot holds its node's lease now, in a term that is proven: its first, or
@@ -94,7 +112,7 @@ func (a *Authority) checkEvidence(ctx context.Context, h head) error {
 	if h.Term == 1 {
 		return nil
 	}
-	f, found, err := a.evidenceOfTerm(ctx, h.Node, h.Term, a.budget())
+	f, found, err := a.evidence(ctx, h.Node, successorKey(h.Node, h.Term), a.budget())
 	switch {
 	case err != nil:
 		return err
