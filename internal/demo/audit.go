@@ -62,7 +62,7 @@ func (v *Verdict) order(partition int, chunks []chunk) {
 }
 
 // answers compares what the store answered with what it did: a chunk is in the results if it said so, not if it turned
-// it away, and only if a worker asked for it.
+// it away, and only if a worker asked for it. Where a worker could not learn what became of a chunk, the results tell.
 func (v *Verdict) answers(events []event, inResults map[entry]bool) {
 	asked := make(map[entry]bool)
 	for _, e := range events {
@@ -78,6 +78,10 @@ func (v *Verdict) answers(events []event, inResults map[entry]bool) {
 			v.Refused++
 			if inResults[what] {
 				v.problem("partition %d: %v is in the result although it was turned away", e.Partition, what.chunk)
+			}
+		case unknown:
+			if !inResults[what] {
+				v.Refused++
 			}
 		}
 	}

@@ -16,7 +16,7 @@
 // it under which epoch; that list grows in the same update as the sums. The parent compares all of this when it is over,
 // with the input and with a count by itself; see [judge].
 //
-// A worker that was stopped finds out late that its leases are over. It then may be about to add a chunk, or have done so
-// without having heard the answer: the transaction is refused, or is found to have been applied before another worker
-// took over. The demo cannot choose between these; it counts the refusals.
+// A worker that was stopped finds out late that its leases are over. Some of its handlers are about to add a chunk then,
+// and do so before they hear of it: the store turns these away, which the demo counts. Others had added one without having
+// heard the answer: those count if they came before the next owner, who has gone on after them.
 package demo

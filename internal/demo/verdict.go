@@ -26,7 +26,7 @@ type Verdict struct {
 	Killed          int // by SIGKILL
 	Paused          int // stopped for longer than the ttl, which their records bear out
 	Takeovers       int // how often a worker began with a partition after another's lease on it had run out
-	Refused         int // chunks that the store turned away, since the lease was another's by then
+	Refused         int // chunks that were turned away, since the lease was another's by then
 	Overlaps        int // how often two workers counted on the lease of one partition at the same time
 	Resumed         int // how often a worker went on from a checkpoint that another one had left
 	Rescued         int // how often of these after a takeover, and not after a hand-over

@@ -198,6 +198,16 @@ func TestVerdictFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// What became of a chunk of which its worker was not told shows in the result.
+func TestChunkOfUnknownOutcome(t *testing.T) {
+	h := goodHistory()
+	h.add("w4", unknown, 7, 100, 2.2, 1, 2, 4) // is there
+	h.add("w4", unknown, 7, 100, 2.3, 1, 4, 6) // is not
+	if v := judge(h.facts); !v.OK() || v.Refused != 2 {
+		t.Errorf("refused = %d, want 2; problems: %q", v.Refused, v.Problems)
+	}
+}
+
 // A handler that is called again under the same lease is the same term, and no second worker.
 func TestTermWithTwoCalls(t *testing.T) {
 	h := goodHistory()
