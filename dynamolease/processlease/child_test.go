@@ -20,7 +20,7 @@ const (
 	childNode  = "PROCESSLEASE_CHILD_NODE"
 )
 
-const childTTL = 500 * time.Millisecond
+const childTTL = 600 * time.Millisecond
 
 // childMain is one boot of a node in a process of its own. It says on its standard output, a line each:
 //
