@@ -62,6 +62,7 @@ func (a *acquisition) run(ctx context.Context) (settled[leaseRow], error) {
 		a.abandon(ctx, done.doubted)
 	case err != nil:
 	case done.applied != nil:
+		a.store.doubts.clear(a.key) // what was on its way is barred by the row's new rev, and shows in the checkpoint
 		a.store.leases.keep(a.key, done.seen, done.applied.at)
 	case done.seen.row.holder != a.holder:
 		a.store.leases.forget(a.key)

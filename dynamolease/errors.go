@@ -9,6 +9,11 @@ import (
 // or the context ended before one came. It never means "lost" or "not acquired". Calling again is safe and finds out.
 var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
 
+// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown when it ended, turns out
+// to have been applied. The work of this call was not written: it may be the same again, or rest on what was believed
+// before. Go on from what [Store.Resume] returns.
+var ErrEarlierApplied = errors.New("earlier work under the lease, whose outcome was unknown, was applied after all")
+
 // An ArgumentError is returned when an argument or option cannot be used. No request was made.
 type ArgumentError struct {
 	Argument string // the parameter or the field of [Options]

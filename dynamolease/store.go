@@ -32,6 +32,7 @@ type Store struct {
 	leases  *memory[leaseRow]
 	members *memory[memberRow]
 	working *keyedLock // leases under which fenced work is going on
+	doubts  *doubts    // what became of earlier work is not known
 
 	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
@@ -63,6 +64,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		timing:    &timing{node: nodeClock{node}, store: clock, slack: o.Clock.Slack, drift: o.Clock.DriftPPM},
 		sender:    request.NewSender(clock, node),
 		working:   newKeyedLock(),
+		doubts:    &doubts{open: make(map[key]doubt)},
 		leases:    newMemory(func(r leaseRow, latest int64) bool { return !r.inSession() && r.exp < latest }),
 		members:   newMemory(func(r memberRow, latest int64) bool { return r.exp < latest }),
 	}, nil

@@ -22,8 +22,9 @@ import (
 //   - a [FencedError] that names the new holder: the lease was taken or released, and nothing was written;
 //   - *types.TransactionCanceledException of the SDK, wrapped: a condition of an item did not hold, and nothing was
 //     written; its first reason is the lease's, the others are those of items, in order;
-//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: nothing tells whether the items were written.
-//     Look at them, or at the checkpoint that the next Acquire returns;
+//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: nothing tells whether the items were written, and
+//     they may be yet. [Store.Resume] finds out;
+//   - [ErrEarlierApplied]: the call before ended with ErrUnknownOutcome, and had been applied; nothing more was written;
 //   - [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds:
 //     nothing was written.
 func (s *Store) Transact(ctx context.Context, lease Lease, checkpoint []byte, items ...types.TransactWriteItem) error {
@@ -42,6 +43,11 @@ func (s *Store) work(ctx context.Context, lease Lease, checkpoint []byte, items 
 	}
 	defer unlock()
 	w := &fencedWork{store: s, lease: lease, key: k, checkpoint: bytes.Clone(checkpoint), items: items, budget: s.budget(0)}
+	if applied, err := w.settleEarlier(ctx); err != nil {
+		return err
+	} else if applied {
+		return ErrEarlierApplied
+	}
 	return w.run(ctx)
 }
 
@@ -77,18 +83,23 @@ func (w *fencedWork) doubtful(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &fenced) && w.row.work == w.before:
 		return err // the row was written by others since, and not by us: what is on its way can't be applied
-	case !errors.As(err, &fenced) && errors.As(err, &refused) && w.bar(ctx):
-		if w.done {
-			return nil
+	case !errors.As(err, &fenced) && errors.As(err, &refused):
+		if certain, barErr := w.bar(ctx); barErr == nil && certain {
+			if w.done {
+				return nil
+			}
+			return err
 		}
-		return err
+	}
+	if len(w.items) > 0 { // a checkpoint alone does no harm: the next one replaces it
+		w.store.doubts.note(w.key, doubt{w.before, w.attempts})
 	}
 	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 }
 
 // bar gives the row another rev, if it is as the attempts found it: none of them can be applied any more then. It
 // reports whether it is certain what became of them; done tells whether one was applied.
-func (w *fencedWork) bar(ctx context.Context) bool {
+func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
 	done, err := settle(ctx, w.store, change[leaseRow]{
 		key: w.key, rows: newMemory(func(leaseRow, int64) bool { return false }), decode: decodeLease, budget: w.budget.Share(),
 		start: func(sighting[leaseRow], moment) bool { return false },
@@ -100,9 +111,9 @@ func (w *fencedWork) bar(ctx context.Context) bool {
 		},
 	})
 	if err != nil {
-		return false
+		return false, err
 	}
 	w.row = done.seen.row
 	w.done = w.applied()
-	return w.done || w.row.work == w.before
+	return w.done || w.row.work == w.before, nil
 }
