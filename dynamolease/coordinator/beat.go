@@ -127,7 +127,7 @@ func (c *Coordinator) workersOf(g *group) map[int]*worker {
 	defer c.mu.Unlock()
 	workers := make(map[int]*worker, len(g.workers))
 	for partition, w := range g.workers {
-		if context.Cause(w.ctx) != ErrLost {
+		if context.Cause(w.ctx) != ErrLost && !(w.ending && w.ranOut()) {
 			workers[partition] = w
 		}
 	}

@@ -52,7 +52,7 @@ type Group struct {
 	Handler Handler
 
 	// DrainTimeout is how long a handler may go on after its context ended with [ErrRevoked] or [ErrShutdown], before the
-	// partition is given away all the same. The lease is kept meanwhile. Defaults to TTL.
+	// partition is given away all the same. The lease is kept meanwhile. Defaults to TTL, at most a day.
 	DrainTimeout time.Duration
 
 	// Exclude lists partitions that this node must not take.
@@ -103,7 +103,7 @@ func (c Config) withDefaults() Config {
 	c.Groups = append([]Group(nil), c.Groups...)
 	for i := range c.Groups {
 		if c.Groups[i].DrainTimeout == 0 {
-			c.Groups[i].DrainTimeout = c.TTL
+			c.Groups[i].DrainTimeout = min(c.TTL, maxDrainTimeout)
 		}
 	}
 	return c

@@ -93,7 +93,7 @@ func (c *Coordinator) handOver(ctx context.Context) {
 	for _, g := range c.groups {
 		for partition, w := range g.workers {
 			switch {
-			case context.Cause(w.ctx) == ErrLost || w.lost:
+			case context.Cause(w.ctx) == ErrLost || w.lost || w.ending && w.ranOut():
 				w.ending, w.lost = true, true
 				if w.returned() {
 					c.drop(g, partition)
@@ -179,18 +179,16 @@ func (c *Coordinator) drain(ctx context.Context) {
 		}
 	}
 	c.mu.Unlock()
-	for {
-		c.handOver(ctx)
-		wait, busy := c.draining()
-		if !busy {
-			return
+	for busy := true; busy; c.handOver(ctx) { // once more after the last has returned
+		var wait time.Duration
+		if wait, busy = c.draining(); busy {
+			timer := time.NewTimer(wait)
+			select {
+			case <-c.wake:
+			case <-timer.C:
+			}
+			timer.Stop()
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-c.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
 	}
 }
 

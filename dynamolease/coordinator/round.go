@@ -67,6 +67,10 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 		return nil
 	}
 	g.settled, g.since = false, 0
+	if !slices.Equal(nodes, g.nodes) { // whoever did not take a partition may be gone
+		g.pin = pinnedRounds
+		clear(g.pinned)
+	}
 	leases, err := c.store.Owners(ctx, g.Name)
 	if err != nil {
 		return err
@@ -106,9 +110,6 @@ func (c *Coordinator) due(g *group, nodes []string, holds int) bool {
 func (c *Coordinator) note(g *group, nodes []string, p plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Equal(nodes, g.nodes) {
-		g.pin = pinnedRounds
-	}
 	g.nodes, g.share, g.free = nodes, p.share, p.free
 }
 

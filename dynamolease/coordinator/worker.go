@@ -61,6 +61,14 @@ func (w *worker) returned() bool {
 	}
 }
 
+// ranOut tells whether the lease is over by itself. (Its own Remaining would not tell that where a release has failed.)
+func (w *worker) ranOut() bool {
+	if w.expiry != nil {
+		return w.lease.Load().Remaining() == 0
+	}
+	return w.session.Remaining() == 0
+}
+
 // Delays between the calls of a handler that fails.
 const (
 	firstRestart = time.Second

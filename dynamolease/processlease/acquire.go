@@ -18,7 +18,8 @@ import (
 //
 // The error is [ErrDeadline] when the budget is used up, or the context's; either comes with the reason that kept it
 // from acquiring last, such as a [HeldError]. What does not pass, such as [ErrInvalid] or a [dynamolease.SetupError],
-// is returned at once.
+// is returned at once. Any of them is [dynamolease.ErrUnknownOutcome] too if a write was never answered and the record not
+// seen since.
 func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Outcome, error) {
 	if err := checkOwner(owner); err != nil {
 		return Outcome{}, s.explain(err, "acquire")
@@ -35,10 +36,10 @@ func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Durati
 		case out.Acquired:
 			return out, nil
 		case !mayPass(reason):
-			return Outcome{}, s.explain(reason, "acquire")
+			return Outcome{}, s.explain(a.failed(reason), "acquire")
 		}
 		if err := a.pause(ctx, reason); err != nil {
-			return Outcome{}, s.explain(fmt.Errorf("%w: last: %w", err, reason), "acquire")
+			return Outcome{}, s.explain(a.failed(fmt.Errorf("%w: last: %w", err, reason)), "acquire")
 		}
 	}
 }
@@ -48,10 +49,26 @@ type acquisition struct {
 	store    *Store
 	owner    uuid.UUID
 	observed Observation // of the boot that held the lease when last seen
+	unknown  bool        // a write was not answered, and the record was not seen since
+}
+
+// failed is the error of the whole, with what an earlier step left open.
+func (a *acquisition) failed(err error) error {
+	if a.unknown && !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+		return fmt.Errorf("%w: %w", dynamolease.ErrUnknownOutcome, err)
+	}
+	return err
 }
 
 // step does what is next, once. Its error says why the lease is not acquired.
 func (a *acquisition) step(ctx context.Context) (Outcome, error) {
+	out, err := a.next(ctx)
+	var held *HeldError
+	a.unknown = !errors.As(err, &held) && (a.unknown || errors.Is(err, dynamolease.ErrUnknownOutcome))
+	return out, err
+}
+
+func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	if a.observed.store != nil && a.observed.Remaining() == 0 {
 		out, err := a.store.tryTakeover(ctx, a.observed)
 		if err != nil || out.Acquired {

@@ -132,8 +132,8 @@ func TestLostResponse(t *testing.T) {
 		if !errors.Is(err, dynamolease.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
 			w.Fatalf("cancelled after it was applied: %v", err)
 		}
-		// The next call meets the write of the former one and knows it.
-		if got := a.acquire(); got.Seq != 2 || got != w.boot().load() {
+		// The next call meets the write of the former one, and renews it: its caller counts from now on.
+		if got := a.acquire(); got.Seq != 3 || got != w.boot().load() {
 			w.Errorf("then %v", got)
 		}
 	})

@@ -27,6 +27,9 @@ type Authority struct {
 	storeTime  *storeclock.Clock // dates the end of a fence's retention, and nothing else
 	sender     *request.Sender
 	background sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // no more background work may begin
 }
 
 // NewAuthority returns the authority over a table that looks like the one that [dynamolease.Store.CreateTable] makes.
@@ -75,9 +78,23 @@ func (a *Authority) StoreFor(node string) (*Store, error) {
 	return &Store{authority: a, node: node}, nil
 }
 
-// Close waits until the background work has ended that dates superseded fences, which takes at most 10 seconds. Nothing
-// is lost without it but that work.
-func (a *Authority) Close() { a.background.Wait() }
+// Close waits until the background work has ended that dates superseded fences, which takes at most 10 seconds, and has no
+// more of it begin. Nothing is lost without it but that work, which the next takeover makes up for. Everything else works on.
+func (a *Authority) Close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.background.Wait()
+}
+
+// inBackground runs work that Close waits for, unless it was closed.
+func (a *Authority) inBackground(work func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.background.Go(work)
+	}
+}
 
 func (a *Authority) budget() *request.Budget {
 	return request.NewBudget(a.ttl/callsPerTTL, a.ttl/requestsPerTTL)

@@ -15,6 +15,7 @@ type counter struct {
 	mu    sync.Mutex
 	at    time.Duration // Max, read just before count
 	count uint64
+	rate  float64 // ticks per nanosecond up to then; 0 before it was measured
 }
 
 // A window is a stretch of ticks. The zero window is empty.
@@ -42,7 +43,8 @@ func newCounter(clock elapsed.Clock) *counter {
 //
 // Of the two readings, the earlier one has its ticks after its time and the later one before. Whatever comes between the
 // two halves of a reading, a stop of the process included, then makes the rate too low and the window too short. Max
-// sees a suspend even if the counter stands still or is set back in it.
+// sees a suspend even if the counter stands still or is set back in it. Should it be set forward in one, the rate that was
+// measured before is the lower one, and the lower of the two counts.
 func (c *counter) until(deadline time.Duration) window {
 	if !ticksTrusted() {
 		return window{}
@@ -56,12 +58,16 @@ func (c *counter) until(deadline time.Duration) window {
 	if count < c.count {
 		counted = 0
 	}
+	rate := float64(counted) / float64(max(1, passed))
+	lower := rate
+	if c.rate > 0 {
+		lower = min(rate, c.rate)
+	}
 	if passed >= minBaseline || counted == 0 {
-		c.at, c.count = now, ticks()
+		c.at, c.count, c.rate = now, ticks(), rate
 	}
 	if passed <= 0 || left <= 0 {
 		return window{}
 	}
-	rate := float64(counted) / float64(passed)
-	return window{count, uint64(rate * float64(left) * windowShare)}
+	return window{count, uint64(lower * float64(left) * windowShare)}
 }

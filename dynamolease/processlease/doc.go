@@ -9,6 +9,9 @@
 //	for manager.Valid() {
 //		// Work as writer-1, in term manager.Lease().Term.
 //	}
+//	return manager.Err() // why it is over
+//
+// The table is one like [dynamolease.Store.CreateTable] makes, and may be shared with the leases of that package.
 //
 // A boot is one start of a process, and draws an owner of its own, a random UUID. Who holds the identity is one row, the
 // head: owner, term, seq. The term grows with every owner and the seq with every write. A process that starts is given
@@ -60,14 +63,16 @@
 // predecessor's owner it answers "was this boot superseded?", under the successor's term "how did this term begin?".
 // [Authority.FenceIncarnation] makes sure that a boot is superseded and returns that proof, the same one to all who ask.
 //
-// An owner that was superseded is refused for good. If a boot that lost its lease wants it again, it needs a new owner.
+// An owner that was superseded is refused, for as long as its fence is in the table. If a boot that lost its lease wants it
+// again, it needs a new owner.
 //
 // # What happens on each failure
 //
 //   - The holder dies, or is cut off: the next boot takes over a full ttl after it saw the head last change.
-//   - An answer is lost: the next attempt meets the head as the former one left it, knows it by its rev, and counts that as
-//     the success that it was, from the start of the former attempt. Where nothing can be found out any more, the error
-//     is [dynamolease.ErrUnknownOutcome], never "lost" and never "not acquired".
+//   - An answer is lost: the next attempt of the call, or of the manager, meets the head as the former one left it, knows it by
+//     its rev, and counts that as the success that it was, from the start of the former attempt. A later call renews what
+//     it meets, since it has to give a whole ttl, and returns the fence that was not returned yet. Where nothing can be
+//     found out any more, the error is [dynamolease.ErrUnknownOutcome], never "lost" and never "not acquired".
 //   - A request hangs: it ends after a sixth of the ttl, or 2 seconds, and the next one follows. If all of them hang, the
 //     lease is over exactly at its deadline, with no request having to return.
 //   - A request arrives late, after its sender gave up: the head is another one, and nothing is written. If the head is
@@ -91,6 +96,9 @@
 // be seen by the process; its delayed writes of the lease still change nothing. A pause that the wall clock alone shows,
 // afterwards, is seen by [Manager.Remaining] at once. Valid sees it at the next renewal where it can count with the
 // processor's counter, and at once elsewhere.
+//
+// Clocks that differ in rate by more than is allowed for, as while one is slewed by thousands of ppm, can have two boots valid
+// at once, for as long as they got apart within a ttl. Two processes that use one owner are one boot, to this package.
 //
 // A table that is replicated with eventual consistency must be used from one Region only. Multi-Region strong
 // consistency has no transactions, and takeovers need them.

@@ -12,7 +12,8 @@ import (
 )
 
 // FencingDeadline is the deadline that the context of a [Authority.FenceIncarnation] beginning now should have: a full
-// ttl, as an observer counts it, and io for its requests, which must be positive.
+// ttl, as an observer counts it, and io for its requests, which must be positive. A boot that goes by a longer ttl than this
+// authority's needs a later one.
 func (a *Authority) FencingDeadline(io time.Duration) (time.Time, error) {
 	if io <= 0 {
 		return time.Time{}, &dynamolease.ArgumentError{Argument: "io", Problem: "must be positive: fencing takes requests, besides the ttl"}

@@ -29,13 +29,16 @@ func created(node string, owner uuid.UUID, ttl time.Duration) head {
 	return head{Lease: Lease{Node: node, Owner: owner, Term: 1, Seq: 1}}.stamped(ttl)
 }
 
-// renewed is the head as its owner renews it.
+// renewed is the head as its owner renews it. What the owner believes in gets no shorter within a term, even if the owner
+// goes by two ttls.
 func (h head) renewed(ttl time.Duration) (head, error) {
 	if h.Seq == math.MaxUint64 {
 		return head{}, h.malformed(attrSeq, "cannot grow any further")
 	}
-	h.Seq++
-	return h.stamped(ttl), nil
+	next := h.stamped(ttl)
+	next.Seq++
+	next.lasts = max(h.lasts, ttl)
+	return next, nil
 }
 
 // succeeded is the head as another owner takes it over, and the fence that proves it.
@@ -48,7 +51,7 @@ func (h head) succeeded(owner uuid.UUID, ttl time.Duration) (head, *Fence, error
 		return head{}, nil, h.malformed(attrTerm, "cannot grow any further")
 	}
 	next.Term++
-	next.Owner, next.Resigned = owner, false
+	next.Owner, next.Resigned, next.lasts = owner, false, ttl
 	fence := &Fence{Predecessor: h.Lease, Successor: next.Lease}
 	return next, fence, fence.Validate()
 }
@@ -56,7 +59,7 @@ func (h head) succeeded(owner uuid.UUID, ttl time.Duration) (head, *Fence, error
 // resigned is the head as its owner gives it up.
 func (h head) resigned() (head, error) {
 	next, err := h.renewed(0)
-	next.lasts, next.Resigned = h.lasts, true
+	next.Resigned = true
 	return next, err
 }
 

@@ -26,6 +26,7 @@ type ManagerOptions struct {
 // told to. Its methods may be called concurrently.
 type Manager struct {
 	store    *Store
+	acquired *acquired
 	own      head // as it was acquired
 	interval time.Duration
 	validity *validity
@@ -41,13 +42,16 @@ type Manager struct {
 // NewManager begins to renew a lease that was just acquired. It renews until ctx ends, until Close or Resign, or until the
 // lease is lost. Call Close or Resign in the end.
 //
-// The error is a [dynamolease.ArgumentError] if the outcome is not that of a call that acquired the lease or if an
-// option cannot be used, and [ErrDeadline] if the lease has run out already.
+// The error is a [dynamolease.ArgumentError] if the outcome is not that of a call that acquired the lease, if a manager of
+// it resigned or saw another boot hold the lease, or if an option cannot be used, and [ErrDeadline] if the lease has run out already.
 func NewManager(ctx context.Context, acquired Outcome, optFns ...func(*ManagerOptions)) (*Manager, error) {
 	if !acquired.Acquired || acquired.own == nil {
 		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "must be the outcome of a call that acquired the lease"}
 	}
 	own := acquired.own
+	if own.over.Load() {
+		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "was resigned or lost already: acquire again, with a new owner"}
+	}
 	a := own.store.authority
 	o := ManagerOptions{Interval: a.ttl / 5}
 	for _, fn := range optFns {
@@ -58,6 +62,7 @@ func NewManager(ctx context.Context, acquired Outcome, optFns ...func(*ManagerOp
 	}
 	m := &Manager{
 		store:    own.store,
+		acquired: own,
 		own:      own.head,
 		interval: o.Interval,
 		validity: newValidity(a.quick, own.start.Max+a.ttl),
@@ -91,14 +96,14 @@ func (m *Manager) Remaining() time.Duration { return m.validity.remaining() }
 func (m *Manager) Done() <-chan struct{} { return m.done }
 
 // Err is why the lease is over: a [HeldError] if another boot holds it, [ErrDeadline] if it ran out, [ErrStopped] if the
-// manager was told to end. It is nil before Done is closed.
+// manager was told to end. It is nil for as long as Valid is true, and never once it was false: Done is closed by then, if need
+// be by this call, as Valid finds out about a stop of the process before the manager's own goroutines do.
 func (m *Manager) Err() error {
-	select {
-	case <-m.done:
-		return m.cause
-	default:
+	if m.Valid() {
 		return nil
 	}
+	m.expire()
+	return m.cause
 }
 
 // Close ends the manager, if it has not ended, and returns when its goroutines have. The lease stays in the table as it
@@ -113,23 +118,22 @@ func (m *Manager) Close() {
 //
 // With an error the mark may not be there, and the next boot waits as after Close.
 func (m *Manager) Resign(ctx context.Context) error {
+	m.acquired.over.Store(true)
 	m.Close()
 	return m.store.resign(ctx, m.own)
 }
 
 // end publishes the cause, once. Who sees Done closed finds Valid false.
 func (m *Manager) end(cause error) {
+	first := false
 	m.ending.Do(func() {
 		m.validity.end()
 		m.cause = cause
 		m.cancel(cause)
 		close(m.done)
-		m.logEnd(cause)
+		first = true
 	})
-}
-
-func (m *Manager) logEnd(cause error) {
-	if errors.Is(cause, ErrStopped) {
+	if !first || errors.Is(cause, ErrStopped) {
 		return
 	}
 	m.store.authority.logger.Error("processlease: the lease is lost", "node", m.own.Node, "owner", m.own.Owner, "term", m.own.Term, "err", cause)

@@ -13,21 +13,25 @@ import (
 type attempt struct {
 	base  head // the head that was seen; the write happens only if it is still that one
 	next  head
-	fence *Fence // with a takeover
+	fence *Fence // how next's term began: with the takeover itself, and with the next write where its answer was lost
 	start elapsed.Reading
+	by    any // the call, or the Manager that makes one call after the other
 }
 
-// A memory holds what a store wrote last, so that a renewal needs no read before it, and the attempts that were never
-// answered, so that it knows its own work when it meets it. Nothing is decided from it without a compare-and-set.
+// takesOver tells whether the fence is written with it.
+func (a attempt) takesOver() bool { return a.base.exists() && a.base.Term < a.next.Term }
+
+// A memory holds what a store wrote last, so that a renewal needs no read before it, and the attempts that are not known
+// to be applied, so that it knows its own work when it meets it. Nothing is decided from it without a compare-and-set.
 type memory struct {
-	mu         sync.Mutex
-	last       head
-	unanswered []attempt
+	mu   sync.Mutex
+	last head
+	open []attempt
 }
 
-// maxUnanswered bounds what an outage can pile up. A write of ours that was forgotten looks like any other by the same
+// maxOpen bounds what an outage can pile up. A write of ours that was forgotten looks like any other by the same
 // owner: the next one builds on it.
-const maxUnanswered = 64
+const maxOpen = 64
 
 // recall returns the head that was written last for owner, if any.
 func (m *memory) recall(owner uuid.UUID) (head, bool) {
@@ -36,11 +40,12 @@ func (m *memory) recall(owner uuid.UUID) (head, bool) {
 	return m.last, m.last.exists() && m.last.Owner == owner
 }
 
-// keep takes in a head that this store has written. Attempts that built on earlier ones can never be applied now.
+// keep takes in a head that this store has written. Attempts that built on earlier ones will not be met any more.
 func (m *memory) keep(h head) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last, m.unanswered = h, nil
+	m.last = h
+	m.open = slices.DeleteFunc(m.open, func(a attempt) bool { return a.next.Seq <= h.Seq })
 }
 
 // forget takes in that the head is not owner's.
@@ -55,17 +60,17 @@ func (m *memory) forget(owner uuid.UUID) {
 func (m *memory) add(a attempt) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.unanswered = append(m.unanswered, a)
-	if n := len(m.unanswered); n > maxUnanswered {
-		m.unanswered = slices.Clone(m.unanswered[n-maxUnanswered:])
+	m.open = append(m.open, a)
+	if n := len(m.open); n > maxOpen {
+		m.open = slices.Clone(m.open[n-maxOpen:])
 	}
 }
 
-// find returns the unanswered attempt that left h as it is.
+// find returns the attempt that left h as it is, if its answer was lost.
 func (m *memory) find(h head) (attempt, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range m.unanswered {
+	for _, a := range m.open {
 		if a.next.rev == h.rev {
 			return a, true
 		}

@@ -36,7 +36,7 @@ func (m *Manager) renew(ctx context.Context, next time.Duration) {
 func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 	a := m.store.authority
 	started := a.clock().Max
-	out, err := m.store.renew(ctx, m.own)
+	out, err := m.store.renew(ctx, m.own, m)
 	switch {
 	case ctx.Err() != nil:
 		return 0
@@ -44,9 +44,11 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 		m.extend(out)
 		return out.own.start.Max + m.interval
 	case err == nil && out.Lease.Owner == m.own.Owner:
+		m.acquired.over.Store(true)
 		m.end(fmt.Errorf("%w: this owner has resigned", ErrStopped))
 		return 0
 	case err == nil:
+		m.acquired.over.Store(true)
 		m.end(&HeldError{out.Lease})
 		return 0
 	}

@@ -47,7 +47,7 @@ func (s *Store) write(ctx context.Context, a attempt) (request.Outcome, error) {
 	client, table := s.authority.client, s.authority.table
 	_, outcome, err := s.authority.sender.Do(ctx, s.authority.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
 		update := headUpdate(table, a)
-		if a.fence != nil {
+		if a.takesOver() {
 			_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 				{Update: update},
 				{Update: fenceUpdate(table, predecessorKey(s.node, a.fence.Predecessor.Owner), a.fence)},
@@ -107,8 +107,12 @@ func refusedHead(err error) (row item, changed bool, _ error) {
 	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) == 0 {
 		return nil, false, nil
 	}
-	if first := cancelled.CancellationReasons[0]; aws.ToString(first.Code) == conditionFailed {
+	switch first := cancelled.CancellationReasons[0]; aws.ToString(first.Code) {
+	case conditionFailed:
 		return first.Item, true, nil
+	case "TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError":
+		// The head was not looked at. Fences that are there already can be those of the transaction that has locked it.
+		return nil, false, nil
 	}
 	for _, reason := range cancelled.CancellationReasons {
 		switch code := aws.ToString(reason.Code); code {

@@ -2,6 +2,7 @@ package processlease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -21,7 +22,7 @@ func (a *Authority) retire(ctx context.Context, superseded Lease) {
 	if a.retention == KeepFences || superseded.Term == 1 {
 		return
 	}
-	a.background.Go(func() {
+	a.inBackground(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retirementPatience)
 		defer cancel()
 		if err := a.retireTerms(ctx, superseded.Node, superseded.Term); err != nil {
@@ -31,23 +32,66 @@ func (a *Authority) retire(ctx context.Context, superseded Lease) {
 	})
 }
 
-// retireTerms goes back from term to the first one that was dated before, or that is gone.
+// retireTerms dates the fences up to term that are not. The oldest comes first, so that wherever this is broken off, those
+// that are left are the latest ones, and are found from the end.
 func (a *Authority) retireTerms(ctx context.Context, node string, term uint64) error {
 	budget := request.NewBudget(retirementPatience, time.Second)
-	for ; term > 1; term-- {
-		row, err := a.get(ctx, successorKey(node, term), budget)
-		if _, dated := row[attrTTL]; err != nil || len(row) == 0 || dated {
-			return err
+	next, err := a.firstUndated(ctx, node, term, budget)
+	var malformed error
+	for ; err == nil && next <= term; next++ {
+		if err = a.dateTerm(ctx, node, next, budget); errors.Is(err, ErrInvalid) {
+			malformed, err = err, nil // it is not one of ours, and must not keep the others
 		}
-		f, err := decodeFence(successorKey(node, term), node, row)
+	}
+	return errors.Join(malformed, err)
+}
+
+// firstUndated finds the term from which on no fence is dated, in a number of reads that grows with the logarithm of how
+// many these are. If there is none it is term+1.
+func (a *Authority) firstUndated(ctx context.Context, node string, term uint64, budget *request.Budget) (uint64, error) {
+	low, high := term, term+1 // high is undated, as far as it matters; of low it is to be seen
+	for step := uint64(1); low > 1; step *= 2 {
+		done, err := a.dated(ctx, node, low, budget)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		// The one that is looked at comes last: with it, both are done.
-		for _, k := range []key{predecessorKey(node, f.Predecessor.Owner), successorKey(node, term)} {
-			if err := a.date(ctx, k, budget); err != nil {
-				return fmt.Errorf("date fence %s: %w", k.sk, err)
-			}
+		if done {
+			break
+		}
+		high, low = low, low-min(step, low-1)
+	}
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		done, err := a.dated(ctx, node, middle, budget)
+		switch {
+		case err != nil:
+			return 0, err
+		case done:
+			low = middle
+		default:
+			high = middle
+		}
+	}
+	return high, nil
+}
+
+// dated tells whether the fence that began a term has a ttl, or is gone.
+func (a *Authority) dated(ctx context.Context, node string, term uint64, budget *request.Budget) (bool, error) {
+	row, err := a.get(ctx, successorKey(node, term), budget)
+	_, dated := row[attrTTL]
+	return len(row) == 0 || dated, err
+}
+
+// dateTerm dates both rows of the fence that began a term.
+func (a *Authority) dateTerm(ctx context.Context, node string, term uint64, budget *request.Budget) error {
+	f, found, err := a.evidence(ctx, node, successorKey(node, term), budget)
+	if err != nil || !found {
+		return err
+	}
+	// The one that is looked at comes last: with it, both are done.
+	for _, k := range []key{predecessorKey(node, f.Predecessor.Owner), successorKey(node, term)} {
+		if err := a.date(ctx, k, budget); err != nil {
+			return fmt.Errorf("date fence %s: %w", k.sk, err)
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func (s *Store) read(ctx context.Context, budget *request.Budget) (head, error) 
 //
 // It costs one write unit if this store wrote the record last, and a read before otherwise; the takeover from a boot that
 // resigned costs two reads and 6 write units. An answer that was lost is made up for: the own record, when it is
-// found, is the success of the write that left it. The call tries for about half the ttl, and may be repeated.
+// found, is the success of the write that left it, or is renewed if an earlier call wrote it. So who acquired has the lease
+// for a ttl from when the call began, at the least. The call tries for about half the ttl, and may be repeated.
 func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
 	out, err := s.tryAcquire(ctx, owner)
 	return out, s.explain(err, "acquire")
@@ -59,7 +60,7 @@ func (s *Store) tryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error
 	if err := checkOwner(owner); err != nil {
 		return Outcome{}, err
 	}
-	c := &call{store: s, owner: owner, budget: s.budget()}
+	c := s.call(owner, s.budget())
 	c.seen, c.known = s.memory.recall(owner)
 	c.decide = func(ctx context.Context, seen head) (decision, error) {
 		switch {
@@ -102,9 +103,11 @@ func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request
 	return nil
 }
 
-// renew makes one attempt at renewing exactly the owner's own term.
-func (s *Store) renew(ctx context.Context, own head) (Outcome, error) {
-	c := &call{store: s, owner: own.Owner, budget: once()}
+// renew makes one attempt at renewing exactly the owner's own term. The attempts before it, by the same Manager, count
+// as its own: each of them counts from its own start.
+func (s *Store) renew(ctx context.Context, own head, by *Manager) (Outcome, error) {
+	c := s.call(own.Owner, once())
+	c.by = by
 	c.seen, c.known = s.memory.recall(own.Owner)
 	c.decide = func(_ context.Context, seen head) (decision, error) {
 		switch {
@@ -122,7 +125,7 @@ func (s *Store) renew(ctx context.Context, own head) (Outcome, error) {
 
 // resign marks the owner's own term as given up. It does nothing if that is over.
 func (s *Store) resign(ctx context.Context, own head) error {
-	c := &call{store: s, owner: own.Owner, budget: s.budget()}
+	c := s.call(own.Owner, s.budget())
 	c.seen, c.known = s.memory.recall(own.Owner)
 	c.decide = func(_ context.Context, seen head) (decision, error) {
 		if !seen.heldBy(own) {

@@ -85,7 +85,7 @@ func (s *Store) observe(seen head, owner uuid.UUID) Observation {
 // it returns the current one, not acquired. If it is gone the error is [ErrMissing].
 //
 // It costs one request and 6 write units. As with [Store.TryAcquire], lost answers are made up for, the call tries for
-// about half the ttl, and it may be repeated.
+// about half the ttl, and it may be repeated: a takeover that an earlier call made is then renewed, and its fence returned.
 func (s *Store) TryTakeover(ctx context.Context, observed Observation) (Outcome, error) {
 	out, err := s.tryTakeover(ctx, observed)
 	return out, s.explain(err, "take over")
@@ -98,13 +98,20 @@ func (s *Store) tryTakeover(ctx context.Context, o Observation) (Outcome, error)
 	case o.Remaining() > 0:
 		return Outcome{Lease: o.head.Lease}, nil
 	}
-	c := &call{store: s, owner: o.owner, budget: s.budget(), seen: o.head, known: true}
+	c := s.call(o.owner, s.budget())
+	c.seen, c.known = o.head, true
 	c.decide = func(_ context.Context, seen head) (decision, error) {
-		if seen != o.head {
+		_, ours := s.memory.find(seen)
+		switch {
+		case seen == o.head:
+			next, fence, err := seen.succeeded(o.owner, s.authority.ttl)
+			return decision{next, fence}, err
+		case ours && seen.Owner == o.owner && !seen.Resigned: // an earlier call took over, and never heard of it
+			next, err := seen.renewed(s.authority.ttl)
+			return decision{next: next}, err
+		default:
 			return decision{}, nil
 		}
-		next, fence, err := seen.succeeded(o.owner, s.authority.ttl)
-		return decision{next, fence}, err
 	}
 	return c.settle(ctx)
 }

@@ -251,7 +251,7 @@ func TestTakeover(t *testing.T) {
 			w.Fatalf("every answer lost: %v", err)
 		}
 		stop()
-		if out := b.tryTakeover(o); !out.Acquired || out.Lease.Term != 2 || out.Lease.Seq != 2 {
+		if out := b.tryTakeover(o); !out.Acquired || out.Lease.Term != 2 || out.Lease.Seq != 3 || out.Fence == nil || out.Fence.Successor.Seq != 2 {
 			w.Errorf("tried again: %+v", out)
 		}
 	})

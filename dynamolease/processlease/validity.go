@@ -50,14 +50,15 @@ func (v *validity) span() *span {
 	}
 }
 
-// extend moves the deadline on, unless the validity is over.
+// extend moves the deadline on, unless the validity is over. By which of the node's clocks it is does not matter, also not if
+// Valid has not looked at that one.
 func (v *validity) extend(deadline time.Duration) bool {
 	next := v.clock.until(deadline)
 	for s := v.span(); s != nil; s = v.span() {
 		if !v.current.CompareAndSwap(s, next) {
 			continue
 		}
-		if !v.clock.before(s) {
+		if v.clock.clock().Max >= s.deadline {
 			v.end() // it took until after the old deadline to get here
 		}
 		return v.valid()
