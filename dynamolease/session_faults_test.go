@@ -2,6 +2,7 @@ package dynamolease_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 

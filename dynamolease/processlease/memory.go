@@ -66,6 +66,13 @@ func (m *memory) add(a attempt) {
 	}
 }
 
+// drop takes in that an attempt was turned away.
+func (m *memory) drop(a attempt) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open = slices.DeleteFunc(m.open, func(o attempt) bool { return o.next.rev == a.next.rev })
+}
+
 // find returns the attempt that left h as it is, if its answer was lost.
 func (m *memory) find(h head) (attempt, bool) {
 	m.mu.Lock()

@@ -109,8 +109,10 @@ func (c *call) try(ctx context.Context, a attempt) (Outcome, error) {
 		c.unknown = true
 		return Outcome{}, c.again(ctx, err)
 	case request.NotDone:
+		c.store.memory.drop(a)
 		return Outcome{}, c.again(ctx, err)
 	default:
+		c.store.memory.drop(a)
 		return Outcome{}, c.store.authority.failure(err)
 	}
 }
