@@ -40,8 +40,9 @@ type Coordinator struct {
 	owner  string // of leases with an expiry of their own: of this process alone, not even of another one of the same node
 	groups []*group
 
-	running sync.WaitGroup // all goroutines but those of handlers
-	wake    chan struct{}  // holds one value when a handler has returned
+	values  context.Context // what handlers' contexts come from: the values of Run's, without its end
+	running sync.WaitGroup  // all goroutines but those of handlers
+	wake    chan struct{}   // holds one value when a handler has returned
 
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first
@@ -82,7 +83,7 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 		return nil, err
 	}
 	c := &Coordinator{
-		store: store, cfg: cfg, wake: make(chan struct{}, 1), owner: cfg.Node + "#" + uuid.NewString(),
+		store: store, cfg: cfg, values: context.Background(), wake: make(chan struct{}, 1), owner: cfg.Node + "#" + uuid.NewString(),
 		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
 	}
 	for _, g := range cfg.Groups {
@@ -98,7 +99,8 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 // Run is as the function [Run] says. Call it once.
 func (c *Coordinator) Run(ctx context.Context) error {
 	// Requests go on after ctx has ended: handlers are drained under leases that are kept.
-	requests, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.values = context.WithoutCancel(ctx)
+	requests, stop := context.WithCancel(c.values)
 	defer c.running.Wait()
 	defer stop()
 	if err := c.join(ctx); err != nil || c.current() == nil {

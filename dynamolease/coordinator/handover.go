@@ -9,28 +9,32 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// start begins to work a partition that was acquired, and reports whether it did: not when the node has begun to stop or
-// the session is over. What was acquired then is released with the rest.
-func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamolease.Lease) bool {
-	w := &worker{group: g, partition: lease.Partition, epoch: lease.Epoch, session: session, done: make(chan struct{})}
+// start begins to work a partition that was acquired, and reports whether it did. It does not when the partition has a
+// worker here already, and the lease is that one's; nor when the node has begun to stop, or the lease is over by now:
+// then it is spare.
+func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamolease.Lease) (started, spare bool) {
+	w := &worker{
+		group: g, partition: lease.Partition, epoch: lease.Epoch, session: session,
+		checkpoint: lease.Checkpoint, done: make(chan struct{}),
+	}
 	w.lease.Store(&lease)
-	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.workers[w.partition] = w
-	if c.stopped || lease.Remaining() == 0 {
-		w.ending = true
-		w.cancel(ErrLost)
-		close(w.done)
-		return false
+	switch {
+	case g.workers[w.partition] != nil:
+		return false, false
+	case c.stopped || lease.Remaining() == 0:
+		return false, true
 	}
+	w.ctx, w.cancel = context.WithCancelCause(c.values)
+	g.workers[w.partition] = w
 	if c.cfg.Renewal == PerLease {
 		w.expiry = time.AfterFunc(time.Hour, w.expire)
 		w.expiry.Reset(lease.Remaining())
 	}
 	go w.work(c)
 	c.logger.Info("dynamolease: partition gained", "group", g.Name, "partition", w.partition, "epoch", w.epoch)
-	return true
+	return true, false
 }
 
 // end ends the context of a worker. Its lease is kept until the handler has returned, or the drain timeout has passed;

@@ -300,5 +300,11 @@ func (c *Coordinator) acquireOne(ctx context.Context, g *group, session *dynamol
 	if err != nil || !acquired {
 		return false, err
 	}
-	return c.start(g, session, lease), nil
+	started, spare := c.start(g, session, lease)
+	if spare {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.TTL)
+		defer cancel()
+		err = c.release(ctx, g, session, partition)
+	}
+	return started, err
 }

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -38,6 +39,8 @@ type worker struct {
 	lease     atomic.Pointer[dynamolease.Lease]
 	over      atomic.Bool          // the handler is not to count on the lease any more, whatever it has left
 	session   *dynamolease.Session // in which it was acquired
+
+	checkpoint []byte // for the next call of the handler; of the goroutine that calls it alone
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -91,10 +94,29 @@ func (w *worker) work(c *Coordinator) {
 		}
 		logger.ErrorContext(w.ctx, "dynamolease: handler failed, it is called again", "err", err, "delay", delay)
 		c.failed(err)
-		select {
-		case <-w.ctx.Done():
+		if !sleep(w.ctx, delay) || !w.resume(c) {
 			return
-		case <-time.After(delay):
+		}
+	}
+}
+
+// resume finds out where the work has got to, before the handler is called again: it may have moved the checkpoint on, and
+// may have failed because it could not tell whether it had. It reports whether to go on.
+func (w *worker) resume(c *Coordinator) bool {
+	for {
+		lease, err := c.store.Resume(w.ctx, *w.lease.Load())
+		var fenced *dynamolease.FencedError
+		switch {
+		case err == nil:
+			w.checkpoint = lease.Checkpoint
+			return true
+		case errors.As(err, &fenced):
+			c.end(w, ErrLost, 0)
+			return false
+		}
+		c.failed(err)
+		if !sleep(w.ctx, firstRestart) {
+			return false
 		}
 	}
 }
@@ -106,7 +128,9 @@ func (w *worker) call() (err error) {
 			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return w.group.Handler(w.ctx, Lease{*w.lease.Load(), w})
+	lease := *w.lease.Load()
+	lease.Checkpoint = w.checkpoint
+	return w.group.Handler(w.ctx, Lease{lease, w})
 }
 
 // extend takes in a renewed lease.

@@ -1,0 +1,100 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+// The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members,
+// and each tenth round the owners, with one page for some 7,000 of them, and their sessions.
+func TestRequests(t *testing.T) {
+	sizes := []int{10, 100, 1000, 10_000}
+	if !long {
+		sizes = sizes[:3]
+	}
+	for _, partitions := range sizes {
+		t.Run(fmt.Sprint("CO15/", partitions), func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a := w.start("a", partitions)
+				w.within(2*round, "all owned", func() bool { return w.busy() == partitions })
+				began := a.State().Rounds
+				for a.State().Rounds < began+11 {
+					time.Sleep(interval / 3)
+				}
+				quiet := 0
+				for range 2 {
+					quiet += w.tenRounds(a, partitions)
+				}
+				if quiet < 16 {
+					w.Errorf("only %d of 20 rounds without a read of the owners", quiet)
+				}
+			})
+		})
+	}
+}
+
+// tenRounds counts the requests of ten rounds of the planning loop, and returns how many of them read no owners.
+func (w *world) tenRounds(a *node, partitions int) (quiet int) {
+	w.Helper()
+	pages := 1 + partitions/7000
+	for range 10 {
+		a.path.Reset()
+		at := a.State().Rounds
+		for a.State().Rounds == at {
+			time.Sleep(interval / 30)
+		}
+		if n := a.path.Count("UpdateItem"); n > 2 { // heartbeats have an interval of their own
+			w.Errorf("%d partitions: %d heartbeats in a round", partitions, n)
+		}
+		switch queries, all := a.path.Count("Query"), a.path.Count("")-a.path.Count("UpdateItem"); {
+		case queries != all:
+			w.Errorf("%d partitions: requests %v", partitions, a.path.Requests())
+		case queries == 1:
+			quiet++
+		case queries < 3 || queries > 3+pages:
+			w.Errorf("%d partitions: %d queries in a round", partitions, queries)
+		}
+	}
+	return quiet
+}
+
+// In an hour there are as many heartbeats as rounds, and nothing else but reads.
+func TestRequestsCO15Hour(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a := w.start("a", 50)
+		w.settle(50, a)
+		time.Sleep(20 * round)
+		a.path.Reset()
+		const span = 200 * interval
+		before := a.State().Rounds
+		time.Sleep(span)
+		rounds := int(a.State().Rounds - before)
+		beats, queries := a.path.Count("UpdateItem"), a.path.Count("Query")
+		if a.path.Count("") != beats+queries {
+			w.Errorf("%d requests, %d heartbeats, %d queries", a.path.Count(""), beats, queries)
+		}
+		if low, high := int(span/round)-1, int(span/(interval*9/10))+1; beats < low || beats > high {
+			w.Errorf("%d heartbeats in %v, want %d to %d", beats, span, low, high)
+		}
+		if want := rounds + 2*rounds/10; queries < want-4 || queries > want+4 {
+			w.Errorf("%d queries in %d rounds, want about %d", queries, rounds, want)
+		}
+	})
+}
+
+// Where each lease has an expiry of its own, up to a hundred are renewed by one request.
+func TestRequestsPerLease(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a := w.start("a", 100, renewing(coordinator.PerLease))
+		w.settle(100, a)
+		a.path.Reset()
+		time.Sleep(20 * interval)
+		beats, renewals := a.path.Count("UpdateItem"), a.path.Count("TransactWriteItems")
+		if beats < 18 || beats > 23 || renewals < beats-1 || renewals > beats+1 {
+			w.Errorf("%d heartbeats and %d renewals in 20 rounds", beats, renewals)
+		}
+	})
+}
