@@ -75,8 +75,8 @@ func (g *grip) remaining() time.Duration {
 // by a session of its own. Another session of the same node, of a process that was there before, stays as it is: its
 // leases are its own until it ends. [Store.Members] lists the node once, by its newest session.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the session was opened; it will expire by itself then.
-// Other errors: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most half the ttl.
+// The error wraps [ErrUnknownOutcome] when nothing tells whether the session was opened. The store then marks it as left in
+// the background. Other errors: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most half the ttl.
 func (s *Store) OpenSession(ctx context.Context, service, node, address string, ttl time.Duration, groups ...string) (*Session, error) {
 	err := firstError(checkName("service", service), checkNode(node), checkName("address", address), checkTTL(ttl), checkGroups(groups))
 	if err != nil {
@@ -100,6 +100,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 		},
 	})
 	if err != nil {
+		s.abandonSession(ctx, row.key, err)
 		return nil, s.explain(err, "open session of %s in %s", node, service)
 	}
 	s.members.keep(row.key, done.seen, done.applied.at)
@@ -109,6 +110,21 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	}
 	session.extend(done)
 	return session, nil
+}
+
+// abandonSession takes a session off the members, in the background, when nothing tells whether it was opened: nobody
+// would be there to do its share of the work.
+func (s *Store) abandonSession(ctx context.Context, k key, err error) {
+	if !errors.Is(err, ErrUnknownOutcome) {
+		return
+	}
+	s.background.run(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		if err := s.leave(ctx, k); err != nil {
+			s.logger.WarnContext(ctx, "dynamolease: an abandoned session stays a member until it expires", "session", k.sk, "err", err)
+		}
+	})
 }
 
 // newestSession is when the newest session of a node was opened. A process that restarts within the doubt about the
@@ -172,6 +188,18 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	s.store.members.keep(s.row.key, done.seen, done.applied.at)
 	s.extend(done)
 	return done.seen.row.member(), nil
+}
+
+// Leave takes the node off the members at once, so that others do its share of the work as it is released. The session
+// lives on, and its leases with it, for as long as heartbeats are sent: call it when the work is about to be stopped, and
+// [Session.Close] when it has.
+func (s *Session) Leave(ctx context.Context) error {
+	unlock, err := s.calls.lock(ctx, s.row.key)
+	if err != nil {
+		return s.store.explain(err, "leave of session %s", s.ID())
+	}
+	defer unlock()
+	return s.store.explain(s.store.leave(ctx, s.row.key), "leave of session %s", s.ID())
 }
 
 // propose extends the row as it is, if it is there and has not expired, neither by the store's clock nor by ours. What

@@ -34,7 +34,8 @@
 // # What happens when
 //
 //	a node joins              those above their share give up what it lacks; it takes that in its next round
-//	a node stops gracefully   its partitions are free when its handlers have returned; others take them in their next round
+//	a node stops gracefully   it leaves the members at once; each partition is free when its handler has returned, and
+//	                          others take it in their next round
 //	a node crashes            its session expires after the ttl; others take its partitions in their next round
 //	the store is unreachable  contexts end when the leases run out; when it is back, the node opens another session
 //	a handler fails, panics   it is called again, after a delay that grows from 1 second to 1 minute

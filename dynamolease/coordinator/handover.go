@@ -183,6 +183,7 @@ func (c *Coordinator) drain(ctx context.Context) {
 		}
 	}
 	c.mu.Unlock()
+	c.running.Go(func() { c.announce(ctx) })
 	for busy := true; busy; c.handOver(ctx) { // once more after the last has returned
 		var wait time.Duration
 		if wait, busy = c.draining(); busy {
@@ -192,6 +193,18 @@ func (c *Coordinator) drain(ctx context.Context) {
 			case <-timer.C:
 			}
 			timer.Stop()
+		}
+	}
+}
+
+// announce takes the node off the members before its handlers have returned: what they give up is the others' share then,
+// however long the last of them takes. It delays nothing, and need not succeed.
+func (c *Coordinator) announce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL)
+	defer cancel()
+	if session := c.current(); session.Err() == nil {
+		if err := session.Leave(ctx); err != nil && session.Err() == nil {
+			c.report(ctx, "leave the members early", err)
 		}
 	}
 }
