@@ -99,7 +99,11 @@ func TestPlainDeadlineIsCoveredByTheMargins(t *testing.T) {
 		drawTraffic(t, testMargin/2).ask(t, judge, rapid.IntRange(1, 30).Draw(t, "judge's requests"), nil)
 		drawTraffic(t, testMargin/2).ask(t, holder, rapid.IntRange(1, 30).Draw(t, "holder's requests"), nil)
 
-		written := holder.mustNow(t)
+		written, ok := holder.clock.Now()
+		_, judges := judge.clock.Now()
+		if !ok || !judges {
+			t.Skip("too little is known")
+		}
 		ttl := drawDuration(t, time.Second, 5*time.Minute, "ttl")
 		w.pass(time.Duration(float64(ttl-1) / holder.rate))
 		if !judge.mustNow(t).Earliest.Before(written.Latest.Add(ttl)) {
