@@ -2,10 +2,12 @@ package coordinator_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
 // The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members,
@@ -95,6 +97,40 @@ func TestRequestsPerLease(t *testing.T) {
 		beats, renewals := a.path.Count("UpdateItem"), a.path.Count("TransactWriteItems")
 		if beats < 18 || beats > 23 || renewals < beats-1 || renewals > beats+1 {
 			w.Errorf("%d heartbeats and %d renewals in 20 rounds", beats, renewals)
+		}
+	})
+}
+
+// C58: all rows of a group are under one partition key, which takes about 1,000 write units a second. In sessions a steady
+// group uses none of them, however many leases it has, and when its key is throttled nobody loses a lease. Renewed each by
+// itself, it uses two for each lease and round: the ceiling is 1,000 x interval / 2 leases for a group.
+func TestCasesC58(t *testing.T) {
+	const partitions = 250
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		a := w.start("a", partitions, renewing(renewal))
+		w.settle(partitions, a)
+		a.path.Reset()
+		time.Sleep(10 * interval)
+		units := 0
+		for _, request := range a.path.Requests() {
+			if request.Op != "Query" && request.Op != "GetItem" {
+				units += 2 * strings.Count(string(request.Body), `"S":"L#`+w.group)
+			}
+		}
+		rounds := float64(units) / (2 * partitions)
+		switch renewal {
+		case coordinator.Sessions:
+			if units != 0 {
+				w.Errorf("%d write units under the group's key, want none", units)
+			}
+			moves := w.moves()
+			heal := a.path.Every("", onRow("L#"+w.group, dynamotest.Throttle()))
+			w.always(3*ttl, "kept while the group's key is throttled", func() bool { return w.moves() == moves && w.balanced(partitions, a) })
+			heal()
+		default:
+			if rounds < 9 || rounds > 12 {
+				w.Errorf("%d write units in ten rounds, want 2 for each lease and round", units)
+			}
 		}
 	})
 }
