@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,39 +13,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
-	"go.uber.org/goleak"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const ttl = 10 * time.Second
 
-// server is the one database of all tests of the package; it starts with the first that needs it.
-var server = sync.OnceValues(func() (*dynamotest.Server, error) { return dynamotest.Start(context.Background()) })
-
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if s, err := server(); err == nil {
-		if err := s.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, "close the server:", err)
-			code = 1
-		}
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(testkit.Main(m))
 }
 
 func startServer(t testing.TB) *dynamotest.Server {
 	t.Helper()
-	s, err := server()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testkit.Server(t)
 }
 
 // A world is a table, and the names that one test uses in it.
