@@ -43,6 +43,15 @@ func (e *FencedError) Error() string {
 		e.Lease.Group, e.Lease.Partition, e.Lease.Epoch, e.Holder.Owner, e.Holder.Epoch)
 }
 
+// checkOwn accepts a lease that this process got for itself, also one that has run out since. What Owners returns, or
+// Acquire when another owner holds the partition, would get through every fence.
+func checkOwn(l Lease) error {
+	if l.tenure == (tenure{}) {
+		return &ArgumentError{"lease", fmt.Sprintf("must be one that this process has acquired itself; this one is of %q", l.Owner)}
+	}
+	return checkLease(l.Group, l.Partition, l.Owner)
+}
+
 // covers tells whether the row is still that of the lease. An epoch has one holder for ever.
 func (l Lease) covers(row leaseRow) bool {
 	return row.rev != "" && row.owner == l.Owner && row.epoch == l.Epoch

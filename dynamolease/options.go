@@ -27,9 +27,9 @@ type Options struct {
 	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// IgnoreWallClock leaves the wall clock out when this node measures how much time has passed. With it (the
-	// default) a pause that only the wall clock shows ends this node's leases, and so does a wall clock that steps
-	// forward: that costs the node its leases once, never exclusion.
+	// IgnoreWallClock leaves the wall clock out when this node measures how much time has passed. By default it counts
+	// too: a pause that only the wall clock shows ends this node's leases, and so does a wall clock that steps forward.
+	// That costs the node its leases once, never exclusion.
 	IgnoreWallClock bool
 
 	// Elapsed replaces the clocks by which this node measures how much time has passed, for tests in virtual time. It

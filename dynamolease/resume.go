@@ -14,7 +14,7 @@ import (
 // released. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at
 // most 10 seconds: call again.
 func (s *Store) Resume(ctx context.Context, lease Lease) (Lease, error) {
-	if err := checkLease(lease.Group, lease.Partition, lease.Owner); err != nil {
+	if err := checkOwn(lease); err != nil {
 		return Lease{}, s.explain(err, "resume")
 	}
 	k := leaseKey(lease.Group, lease.Partition)

@@ -160,3 +160,30 @@ func resumesLater(w *world, a *node, lease dynamolease.Lease) {
 		w.Errorf("resumed %+v, %v", got, err)
 	}
 }
+
+// A lease that the caller never had would get through every fence: it names the very holder that the row has.
+func TestFencedWorkWantsAnOwnLease(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a, b := w.node(), w.node()
+		a.acquire(1, "a")
+		others := append(b.owners(), b.refused(1, "b"))
+		b.path.Reset()
+		for _, lease := range others {
+			for name, err := range map[string]error{
+				"transact":   b.Transact(w.Context(), lease, []byte("b was here"), w.add()),
+				"checkpoint": b.Checkpoint(w.Context(), lease, []byte("b was here")),
+				"resume":     errorOf(b.Resume(w.Context(), lease)),
+			} {
+				var argument *dynamolease.ArgumentError
+				if !errors.As(err, &argument) || argument.Argument != "lease" {
+					w.Errorf("%s: got %v, want an ArgumentError for the lease", name, err)
+				}
+			}
+		}
+		if len(others) != 2 || b.path.Count("") != 0 {
+			w.Errorf("%d leases, %d requests", len(others), b.path.Count(""))
+		}
+	})
+}
+
+func errorOf(_ dynamolease.Lease, err error) error { return err }

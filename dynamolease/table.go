@@ -40,28 +40,32 @@ func (s *Store) CreateTable(ctx context.Context) error {
 	if err != nil && !errors.As(err, &exists) {
 		return s.explain(err, "create table")
 	}
-	if err := s.awaitTable(ctx); err != nil {
-		return s.explain(err, "create table")
+	table, err := s.awaitTable(ctx)
+	if err == nil {
+		err = s.checkDescription(ctx, table) // before anything is changed: it may be somebody else's
 	}
-	return s.explain(s.enableTTL(ctx), "create table")
+	if err == nil {
+		err = s.enableTTL(ctx)
+	}
+	return s.explain(err, "create table")
 }
 
-// awaitTable waits until the table is active.
-func (s *Store) awaitTable(ctx context.Context) error {
+// awaitTable waits until the table is active, and returns its description.
+func (s *Store) awaitTable(ctx context.Context) (*types.TableDescription, error) {
 	for delay := firstTablePoll; ; delay = min(2*delay, maxTablePoll) {
 		table, err := s.describe(ctx)
 		var missing *types.ResourceNotFoundException // for a moment, as descriptions are eventually consistent
 		switch {
 		case err != nil && !errors.As(err, &missing):
-			return err
+			return nil, err
 		case err == nil && table.TableStatus == types.TableStatusActive:
-			return nil
+			return table, nil
 		case err == nil && table.TableStatus != types.TableStatusCreating && table.TableStatus != types.TableStatusUpdating:
-			return s.unfit(fmt.Sprintf("it is %s", table.TableStatus), "create it again, or use another name")
+			return nil, s.unfit(fmt.Sprintf("it is %s", table.TableStatus), "create it again, or use another name")
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the table to become active: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("wait for the table to become active: %w", context.Cause(ctx))
 		case <-time.After(delay):
 		}
 	}

@@ -157,3 +157,25 @@ func wantSetupError(t *testing.T, operation string, err error, problem, remedy s
 		t.Errorf("%s: got %v, want a SetupError with %q and %q", operation, err, problem, remedy)
 	}
 }
+
+// A table of somebody else is told by its keys, and not touched.
+func TestCreateTableLeavesAnotherTableAlone(t *testing.T) {
+	store, table, client := newTable(t)
+	ctx := tableContext(t)
+	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: &table, BillingMode: types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var setup *dynamolease.SetupError
+	if err := store.CreateTable(ctx); !errors.As(err, &setup) || !strings.Contains(setup.Problem, "keys") {
+		t.Errorf("got %v, want a SetupError about the keys", err)
+	}
+	ttl, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table})
+	if err != nil || ttl.TimeToLiveDescription != nil && ttl.TimeToLiveDescription.TimeToLiveStatus == types.TimeToLiveStatusEnabled {
+		t.Errorf("TTL %+v, %v: want it off, as it was", ttl, err)
+	}
+}

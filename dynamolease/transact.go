@@ -33,7 +33,7 @@ func (s *Store) Transact(ctx context.Context, lease Lease, checkpoint []byte, it
 
 // work writes items and a checkpoint under a lease. Those of one lease take turns.
 func (s *Store) work(ctx context.Context, lease Lease, checkpoint []byte, items []types.TransactWriteItem) error {
-	if err := firstError(checkLease(lease.Group, lease.Partition, lease.Owner), checkCheckpoint(checkpoint), checkItems(items)); err != nil {
+	if err := firstError(checkOwn(lease), checkCheckpoint(checkpoint), checkItems(items)); err != nil {
 		return err
 	}
 	k := leaseKey(lease.Group, lease.Partition)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // join opens the first session. Until the store answers it tries again, except where trying does not help. When ctx ends
@@ -21,7 +22,7 @@ func (c *Coordinator) join(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &argument), errors.As(err, &setup):
+		case errors.As(err, &argument), errors.As(err, &setup), request.Classify(err, true) == request.Failed:
 			return err
 		case ctx.Err() != nil:
 			return nil

@@ -27,7 +27,7 @@ type Config struct {
 	TTL time.Duration
 
 	// Interval is how long a round is: a heartbeat, a look at the members, and what follows from it. Defaults to a third
-	// of TTL; less than half of it.
+	// of TTL; at least 50 ms, and less than half of TTL.
 	Interval time.Duration
 
 	// Groups are the groups of partitions that this node takes part in. At least one, each name once.
@@ -42,10 +42,10 @@ type Config struct {
 
 // A Group is a number of partitions that are shared among the nodes that list it.
 type Group struct {
-	// Name is the lease group. Required.
+	// Name is the lease group. It stands for the same partitions in the whole table, across services. Required.
 	Name string
 
-	// Partitions is how many there are: 0 to Partitions-1. At least 1; the same on all nodes.
+	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000; the same on all nodes.
 	Partitions int
 
 	// Handler works one partition. Required.
@@ -76,8 +76,8 @@ type Renewal int
 const (
 	// Sessions keeps any number of leases by the one heartbeat of the node.
 	Sessions Renewal = iota
-	// PerLease renews each lease, as [dynamolease.Store.Renew] does: for tables without transactions, and for nodes
-	// whose leases are to be independent of each other.
+	// PerLease renews each lease, as [dynamolease.Store.Renew] does: for nodes whose leases are to be independent of each
+	// other, and, together with [dynamolease.EachItem] in the store's Options, for tables without transactions.
 	PerLease
 )
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,6 +41,7 @@ type Coordinator struct {
 	owner  string // of leases with an expiry of their own: of this process alone, not even of another one of the same node
 	groups []*group
 
+	began   atomic.Bool
 	values  context.Context // what handlers' contexts come from: the values of Run's, without its end
 	running sync.WaitGroup  // all goroutines but those of handlers
 	wake    chan struct{}   // holds one value when a handler has returned
@@ -96,8 +98,11 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 	return c, nil
 }
 
-// Run is as the function [Run] says. Call it once.
+// Run is as the function [Run] says. It can be called once; a second call is an error.
 func (c *Coordinator) Run(ctx context.Context) error {
+	if c.began.Swap(true) {
+		return errors.New("the coordinator has run before: make another with New")
+	}
 	// Requests go on after ctx has ended: handlers are drained under leases that are kept.
 	c.values = context.WithoutCancel(ctx)
 	requests, stop := context.WithCancel(c.values)

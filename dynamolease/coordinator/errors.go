@@ -17,6 +17,6 @@ var (
 	ErrLost = errors.New("lease lost")
 )
 
-// ErrReplaced is returned by Run when another process has joined under this node's name: this one has handed its
-// partitions over and stopped.
-var ErrReplaced = errors.New("another process has joined under the name of this node")
+// ErrReplaced is returned by Run when another process, or another Run or Elect of this one, has joined the service under
+// this node's name: this one has handed its partitions over and stopped.
+var ErrReplaced = errors.New("another process, or another Run or Elect of this one, has joined under the name of this node")

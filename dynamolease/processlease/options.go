@@ -42,8 +42,8 @@ type Options struct {
 	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// IgnoreWallClock leaves the wall clock out when a manager counts how much time has passed. With it (the default) a
-	// pause that only the wall clock shows ends the lease, and so does a wall clock that steps forward: that costs the
+	// IgnoreWallClock leaves the wall clock out when a manager counts how much time has passed. By default it counts too:
+	// a pause that only the wall clock shows ends the lease, and so does a wall clock that steps forward. That costs the
 	// boot its lease, never exclusion.
 	IgnoreWallClock bool
 
