@@ -142,16 +142,15 @@ func (b *batch) cancelled(ctx context.Context, open []*bulkItem, answer request.
 	}
 	busy, progress := false, false
 	for i, reason := range cancelled.CancellationReasons {
-		switch code := aws.ToString(reason.Code); code {
-		case "None", "":
-		case conditionFailed:
+		switch request.ClassifyReason(reason) {
+		case request.Refused:
 			progress = true
 			if err := b.refused(open[i], reason.Item, answer, at); err != nil {
 				return err
 			}
-		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		case request.NotDone:
 			busy = true
-		default:
+		case request.Failed:
 			return b.failed(open, err)
 		}
 	}
@@ -168,10 +167,8 @@ func (b *batch) failed(open []*bulkItem, err error) error {
 		return err
 	}
 	for i, reason := range cancelled.CancellationReasons {
-		switch code := aws.ToString(reason.Code); code {
-		case "None", "", conditionFailed, "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-		default:
-			return fmt.Errorf("%s: %s: %s: %w", open[i].key.sk, code, aws.ToString(reason.Message), err)
+		if request.ClassifyReason(reason) == request.Failed {
+			return fmt.Errorf("%s: %s: %s: %w", open[i].key.sk, aws.ToString(reason.Code), aws.ToString(reason.Message), err)
 		}
 	}
 	return err

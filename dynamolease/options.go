@@ -77,20 +77,16 @@ const (
 const (
 	defaultRequestTimeout = 2 * time.Second
 	defaultRetention      = 24 * time.Hour
-	defaultMaxSkew        = time.Minute
-	defaultSlack          = time.Second
-	defaultMargin         = 100 * time.Millisecond
-	defaultDriftPPM       = 200
 )
 
 func (o *Options) setDefaults() {
 	setDefault(&o.RequestTimeout, defaultRequestTimeout)
 	setDefault(&o.Retention, defaultRetention)
-	setDefault(&o.Clock.Slack, defaultSlack)
-	setDefault(&o.Clock.Margin, defaultMargin)
-	setDefault(&o.Clock.DriftPPM, defaultDriftPPM)
+	setDefault(&o.Clock.Slack, storeclock.DefaultSlack)
+	setDefault(&o.Clock.Margin, storeclock.DefaultMargin)
+	setDefault(&o.Clock.DriftPPM, storeclock.DefaultDriftPPM)
 	if !o.Clock.node {
-		setDefault(&o.Clock.MaxSkew, defaultMaxSkew)
+		setDefault(&o.Clock.MaxSkew, storeclock.DefaultMaxSkew)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -106,9 +106,7 @@ func refusedItem(err error) (row item, came bool) {
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) && len(cancelled.CancellationReasons) > 0 {
 		first := cancelled.CancellationReasons[0]
-		return first.Item, aws.ToString(first.Code) == conditionFailed
+		return first.Item, request.ClassifyReason(first) == request.Refused
 	}
 	return nil, false
 }
-
-const conditionFailed = "ConditionalCheckFailed"

@@ -27,12 +27,11 @@ var ErrSessionClosed = errors.New("session closed")
 //
 // It is safe for concurrent use. It has no goroutine.
 type Session struct {
-	store   *Store
-	service string
-	node    string
-	ttl     time.Duration
-	row     memberRow // as it was opened
-	term    *term
+	store *Store
+	node  string
+	ttl   time.Duration
+	row   memberRow // as it was opened
+	term  *term
 
 	calls *keyedLock // one heartbeat at a time, and one acquisition or release of a lease
 
@@ -105,7 +104,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	}
 	s.members.keep(row.key, done.seen, done.applied.at)
 	session := &Session{
-		store: s, service: service, node: node, ttl: ttl, row: done.seen.row,
+		store: s, node: node, ttl: ttl, row: done.seen.row,
 		term: &term{clock: &s.timing.node}, calls: newKeyedLock(), held: make(map[key]*grip), done: make(chan struct{}),
 	}
 	session.extend(done)

@@ -78,15 +78,28 @@ func Classify(err error, sent bool) Outcome {
 func classifyReasons(reasons []types.CancellationReason) Outcome {
 	outcome := NotDone
 	for _, reason := range reasons {
-		switch aws.ToString(reason.Code) {
-		case "ConditionalCheckFailed":
+		switch ClassifyReason(reason) {
+		case Refused:
 			return Refused
-		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-		default:
+		case Failed:
 			outcome = Failed
 		}
 	}
 	return outcome
+}
+
+// ClassifyReason judges what a cancelled transaction says of one of its actions: done when that would have been possible.
+func ClassifyReason(reason types.CancellationReason) Outcome {
+	switch aws.ToString(reason.Code) {
+	case "", "None":
+		return Done
+	case "ConditionalCheckFailed":
+		return Refused
+	case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		return NotDone
+	default:
+		return Failed
+	}
 }
 
 // classifyAnswer judges an error that the store itself gave.
