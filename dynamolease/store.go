@@ -137,8 +137,8 @@ func (s *Store) setup(err error) error {
 			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
 	case errors.As(err, &api) && denied(api, err):
 		return &SetupError{s.table, "these credentials are not allowed to do that",
-			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, and for CheckTable and CreateTable" +
-				" DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
+			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, for Reap also Scan and DeleteItem, and for" +
+				" CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
 	}
 	return err
 }

@@ -149,6 +149,12 @@ func clockWasWrong(err error) bool {
 	return false
 }
 
+// TurnedAway tells whether the store answered that it is too busy and did nothing: throttled, or in conflict with others.
+func TurnedAway(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
+}
+
 // Ended is the error of a context that has ended, with its cause where the caller gave one, and nil before.
 func Ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)

@@ -1,0 +1,114 @@
+package dynamolease
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// A reaping is one run of Reap.
+type reaping struct {
+	store *Store
+	cfg   ReapConfig
+
+	deletes  atomic.Int64 // counted against the limit
+	over     atomic.Bool  // nothing more is to be begun
+	badPlace atomic.Bool  // the store refuses the place where the run was to begin
+
+	mu     sync.Mutex // never held across a request
+	report ReapReport
+	err    error // the first
+}
+
+// run reaps each segment from where the last run left it, and keeps where this one got to. work ends before ctx does.
+func (r *reaping) run(work, ctx context.Context) {
+	before, err := r.position(work)
+	if err != nil {
+		r.halt(work, err)
+		return
+	}
+	r.report.Resumed = before.resumes()
+	after := slices.Clone(before)
+	_ = parallel(len(after), len(after), func(i int) error {
+		after[i] = r.segment(work, i, before[i])
+		return nil
+	})
+	r.keep(ctx, before, after)
+}
+
+// note changes the report.
+func (r *reaping) note(change func(*ReapReport)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.report)
+}
+
+// stop ends the run early; the first reason counts.
+func (r *reaping) stop(reason StopReason) {
+	r.over.Store(true)
+	r.note(func(report *ReapReport) {
+		if report.Stopped == "" && r.err == nil {
+			report.Stopped = reason
+		}
+	})
+}
+
+// halt ends the run after a request that could not be done: because the time is over, because the store has no capacity
+// to spare, or because something is wrong.
+func (r *reaping) halt(work context.Context, err error) {
+	switch {
+	case work.Err() != nil:
+		r.stop(StoppedByDeadline)
+	case request.TurnedAway(err):
+		r.stop(StoppedByThrottling)
+	default:
+		r.over.Store(true)
+		r.note(func(report *ReapReport) {
+			if r.err == nil {
+				r.err, report.Stopped = err, ""
+			}
+		})
+	}
+}
+
+// A reply is what became of a request that was sent until it was answered, or for as long as it may take.
+type reply struct {
+	outcome    request.Outcome // of the last attempt
+	unanswered bool            // an attempt before it was not answered, or the last one
+}
+
+func (r *reaping) send(ctx context.Context, send func(context.Context, func(*dynamodb.Options)) error) (reply, error) {
+	var got reply
+	budget, timeout := r.store.budget(0), r.store.timeout(0)
+	for {
+		_, outcome, err := r.store.sender.Do(ctx, budget.Timeout(timeout), send)
+		got.outcome = outcome
+		switch outcome {
+		case request.Unknown:
+			got.unanswered = true
+		case request.NotDone:
+			if request.TurnedAway(err) {
+				r.note(func(report *ReapReport) { report.Throttled++ })
+			}
+		default:
+			return got, err
+		}
+		if err := budget.Again(ctx, err); err != nil {
+			return got, err
+		}
+	}
+}
+
+// capacity is what a response says that it consumed.
+func capacity(c *types.ConsumedCapacity) float64 {
+	if c == nil || c.CapacityUnits == nil {
+		return 0
+	}
+	return *c.CapacityUnits
+}

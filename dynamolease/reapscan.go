@@ -1,0 +1,170 @@
+package dynamolease
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// scanPage is how many rows a Scan reads at a time: few enough for a function with little memory, and to stop in time.
+const scanPage = 1000
+
+// segment reaps one segment from a place, page by page, and returns where it got to.
+func (r *reaping) segment(ctx context.Context, number int, from scanPlace) scanPlace {
+	for !from.done && !r.over.Load() {
+		page, at, err := r.scan(ctx, number, from)
+		if err != nil {
+			r.halt(ctx, err)
+			return from
+		}
+		if !r.sweep(ctx, page.Items, at) {
+			return from
+		}
+		from = placeAfter(page.LastEvaluatedKey)
+	}
+	return from
+}
+
+// scan reads one page of rows whose ttl has passed or cannot be compared. The rows may be stale: what is deleted is decided
+// by the condition of the delete.
+func (r *reaping) scan(ctx context.Context, number int, from scanPlace) (page *dynamodb.ScanOutput, at moment, err error) {
+	if err := r.store.awaitTime(ctx, positionKey.pk, r.store.budget(0), r.store.timeout(0)); err != nil {
+		return nil, at, err
+	}
+	at, _ = r.store.timing.moment()
+	input := r.scanInput(number, from, at)
+	sent, err := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+		page, err = r.store.client.Scan(ctx, input, opt)
+		return err
+	})
+	if err != nil {
+		// A place that the store refuses must not stop every run from now on.
+		r.badPlace.CompareAndSwap(false, sent.outcome == request.Failed && from != scanPlace{})
+		return nil, at, err
+	}
+	r.note(func(report *ReapReport) {
+		report.Scanned += int(page.ScannedCount)
+		report.Due += len(page.Items)
+		report.ReadUnits += capacity(page.ConsumedCapacity)
+	})
+	return page, at, nil
+}
+
+func (r *reaping) scanInput(number int, from scanPlace, at moment) *dynamodb.ScanInput {
+	due := (at.earliest() - r.cfg.Grace.Milliseconds()) / 1000
+	input := &dynamodb.ScanInput{
+		TableName:         &r.store.table,
+		ExclusiveStartKey: from.start(),
+		Limit:             aws.Int32(scanPage),
+		// A ttl that is no number cannot be compared, and is to be reported.
+		FilterExpression: aws.String("#ttl <= :due OR (attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number))"),
+		// All that a row is judged by. A checkpoint may be large.
+		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left"),
+		ExpressionAttributeNames: map[string]string{
+			"#pk": attrPK, "#sk": attrSK, "#rev": attrRev, "#exp": attrExp, "#ttl": attrTTL, "#owner": attrOwner, "#epoch": attrEpoch,
+			"#service": attrService, "#session": attrSession, "#node": attrNode, "#address": attrAddress, "#opened": attrOpened, "#left": attrLeft,
+		},
+		ExpressionAttributeValues: item{":due": numberValue(due), ":number": stringValue("N")},
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if r.cfg.Segments > 1 {
+		input.Segment, input.TotalSegments = aws.Int32(int32(number)), aws.Int32(int32(r.cfg.Segments))
+	}
+	return input
+}
+
+// sweep deletes the rows of a page that may be deleted. It is false when the run ended before it was through.
+func (r *reaping) sweep(ctx context.Context, rows []item, at moment) bool {
+	var due []dueRow
+	for _, row := range rows {
+		seen, kept, err := judgeDue(row, at)
+		switch {
+		case err != nil:
+			r.unreadable(err)
+		case kept:
+			r.note(func(report *ReapReport) { report.Kept++ })
+		default:
+			due = append(due, seen)
+		}
+	}
+	_ = parallel(len(due), itemsInFlight, func(i int) error {
+		r.delete(ctx, due[i])
+		return nil
+	})
+	return !r.over.Load()
+}
+
+func (r *reaping) unreadable(err error) {
+	const named = 10
+	r.note(func(report *ReapReport) {
+		report.Unreadable++
+		if len(report.Malformed) < named {
+			report.Malformed = append(report.Malformed, err)
+		}
+	})
+}
+
+// delete deletes one row if it is still as it was seen.
+func (r *reaping) delete(ctx context.Context, due dueRow) {
+	if !r.mayDelete(ctx) {
+		return
+	}
+	input := deleteInput(r.store.table, due)
+	var units float64
+	sent, err := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		out, err := r.store.client.DeleteItem(ctx, input, opt)
+		if err == nil {
+			units = capacity(out.ConsumedCapacity)
+		}
+		return err
+	})
+	left, _ := refusedItem(err)
+	switch {
+	case sent.outcome == request.Done, sent.outcome == request.Refused && sent.unanswered && len(left) == 0:
+		r.note(func(report *ReapReport) { report.Deleted++; report.WriteUnits += units })
+	case sent.outcome == request.Refused:
+		r.note(func(report *ReapReport) { report.Raced++ })
+	default:
+		if sent.unanswered {
+			r.note(func(report *ReapReport) { report.Unanswered++ })
+		}
+		r.halt(ctx, err)
+	}
+}
+
+// mayDelete counts a delete against the limit, and ends the run where there is none left.
+func (r *reaping) mayDelete(ctx context.Context) bool {
+	if r.over.Load() {
+		return false
+	}
+	if ctx.Err() != nil {
+		r.stop(StoppedByDeadline)
+		return false
+	}
+	if n := r.deletes.Add(1); r.cfg.Limit > 0 && n > int64(r.cfg.Limit) {
+		r.stop(StoppedByLimit)
+		return false
+	}
+	return true
+}
+
+func deleteInput(table string, due dueRow) *dynamodb.DeleteItemInput {
+	input := &dynamodb.DeleteItemInput{
+		TableName:                           &table,
+		Key:                                 due.key.attributes(),
+		ConditionExpression:                 aws.String("#ttl = :ttl AND #rev = :rev"),
+		ExpressionAttributeNames:            map[string]string{"#ttl": attrTTL, "#rev": attrRev},
+		ExpressionAttributeValues:           item{":ttl": &types.AttributeValueMemberN{Value: due.ttl}, ":rev": stringValue(due.rev)},
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if due.rev == "" { // a fence never changes, but for its ttl
+		input.ConditionExpression = aws.String("#ttl = :ttl AND attribute_not_exists(#rev)")
+		delete(input.ExpressionAttributeValues, ":rev")
+	}
+	return input
+}
