@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -238,13 +239,13 @@ func reapLimit(w *world) {
 func reapThrottled(w *world) {
 	w.bulk(twoPages)
 	n := w.node()
-	var begin func()
-	n.path.Every("Scan", dynamotest.Around(func() {
-		if begin != nil {
-			begin()
+	var deletes atomic.Int64
+	n.path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		if deletes.Add(1) > 1000 { // the rows of the first page
+			return dynamotest.Throttle()(req, send)
 		}
-		begin = func() { n.path.Every("DeleteItem", dynamotest.Throttle()) } // from the second page on
-	}, nil))
+		return send(req)
+	})
 	report, err := n.Reap(w.Context(), dynamolease.ReapConfig{})
 	if err != nil || report.Stopped != dynamolease.StoppedByThrottling || report.Throttled == 0 || report.Deleted != 1000 {
 		w.Errorf("%+v, %v", report, err)

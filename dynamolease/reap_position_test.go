@@ -8,7 +8,9 @@ func (w *world) position(value attributeValue) {
 	w.putRow("R#reaper", "POSITION", attributes{"position": value})
 }
 
-func list(values ...attributeValue) attributeValue { return &types.AttributeValueMemberL{Value: values} }
+func list(values ...attributeValue) attributeValue {
+	return &types.AttributeValueMemberL{Value: values}
+}
 
 func null() attributeValue { return &types.AttributeValueMemberNULL{Value: true} }
 

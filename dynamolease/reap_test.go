@@ -75,15 +75,15 @@ func millis(fromNow time.Duration) types.AttributeValue {
 
 func TestReap(t *testing.T) {
 	for name, test := range map[string]func(w *world){
-		"deletes what is dead and keeps what is live":            reapLife,
-		"deletes nothing that it must not":                       reapKinds,
-		"names rows that it cannot read":                         reapUnreadable,
-		"C59/a row whose ttl has passed and that is live stays":  reapLive,
-		"LS10/a reaped lease goes on with a greater epoch":       reapEpochs,
-		"a row stays for the grace after its ttl":                reapGrace,
-		"a lease of a dead session is taken after a reaping":     reapSession,
-		"finds the same with any number of segments":             reapSegments,
-		"costs half of a consistent scan, and one read": reapCost,
+		"deletes what is dead and keeps what is live":           reapLife,
+		"deletes nothing that it must not":                      reapKinds,
+		"names rows that it cannot read":                        reapUnreadable,
+		"C59/a row whose ttl has passed and that is live stays": reapLive,
+		"LS10/a reaped lease goes on with a greater epoch":      reapEpochs,
+		"a row stays for the grace after its ttl":               reapGrace,
+		"a lease of a dead session is taken after a reaping":    reapSession,
+		"finds the same with any number of segments":            reapSegments,
+		"costs half of a consistent scan, and one read":         reapCost,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}

@@ -13,45 +13,65 @@ import (
 // scanPage is how many rows a Scan reads at a time: few enough for a function with little memory, and to stop in time.
 const scanPage = 1000
 
-// segment reaps one segment from a place, page by page, and returns where it got to.
+// A duePage is the rows of one page of a Scan that are due, and the place after it.
+type duePage struct {
+	rows  []item
+	at    moment
+	after scanPlace
+}
+
+// segment reaps one segment from a place, and returns where it got to. The next page is read while one is swept.
 func (r *reaping) segment(ctx context.Context, number int, from scanPlace) scanPlace {
-	for !from.done && !r.over.Load() {
-		page, at, err := r.scan(ctx, number, from)
-		if err != nil {
-			r.halt(ctx, err)
-			return from
+	pages := make(chan duePage)
+	go func() {
+		defer close(pages)
+		r.scan(ctx, number, from, pages)
+	}()
+	for page := range pages {
+		if r.sweep(ctx, page) {
+			from = page.after
 		}
-		if !r.sweep(ctx, page.Items, at) {
-			return from
-		}
-		from = placeAfter(page.LastEvaluatedKey)
 	}
 	return from
 }
 
-// scan reads one page of rows whose ttl has passed or cannot be compared. The rows may be stale: what is deleted is decided
-// by the condition of the delete.
-func (r *reaping) scan(ctx context.Context, number int, from scanPlace) (page *dynamodb.ScanOutput, at moment, err error) {
-	if err := r.store.awaitTime(ctx, positionKey.pk, r.store.budget(0), r.store.timeout(0)); err != nil {
-		return nil, at, err
+// scan reads a segment page by page, until its end or that of the run.
+func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages chan<- duePage) {
+	for !from.done && !r.over.Load() {
+		page, err := r.page(ctx, number, from)
+		if err != nil {
+			r.halt(ctx, err)
+			return
+		}
+		pages <- page
+		from = page.after
 	}
-	at, _ = r.store.timing.moment()
+}
+
+// page reads the rows of one page whose ttl has passed or cannot be compared. They may be stale: what is deleted is decided
+// by the condition of the delete.
+func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage, error) {
+	if err := r.store.awaitTime(ctx, positionKey.pk, r.store.budget(0), r.store.timeout(0)); err != nil {
+		return duePage{}, err
+	}
+	at, _ := r.store.timing.moment()
 	input := r.scanInput(number, from, at)
+	var out *dynamodb.ScanOutput
 	sent, err := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
-		page, err = r.store.client.Scan(ctx, input, opt)
+		out, err = r.store.client.Scan(ctx, input, opt)
 		return err
 	})
 	if err != nil {
-		// A place that the store refuses must not stop every run from now on.
+		// A place that the store refuses must not end every run from now on.
 		r.badPlace.CompareAndSwap(false, sent.outcome == request.Failed && from != scanPlace{})
-		return nil, at, err
+		return duePage{}, err
 	}
 	r.note(func(report *ReapReport) {
-		report.Scanned += int(page.ScannedCount)
-		report.Due += len(page.Items)
-		report.ReadUnits += capacity(page.ConsumedCapacity)
+		report.Scanned += int(out.ScannedCount)
+		report.Due += len(out.Items)
+		report.ReadUnits += capacity(out.ConsumedCapacity)
 	})
-	return page, at, nil
+	return duePage{out.Items, at, placeAfter(out.LastEvaluatedKey)}, nil
 }
 
 func (r *reaping) scanInput(number int, from scanPlace, at moment) *dynamodb.ScanInput {
@@ -78,10 +98,13 @@ func (r *reaping) scanInput(number int, from scanPlace, at moment) *dynamodb.Sca
 }
 
 // sweep deletes the rows of a page that may be deleted. It is false when the run ended before it was through.
-func (r *reaping) sweep(ctx context.Context, rows []item, at moment) bool {
+func (r *reaping) sweep(ctx context.Context, page duePage) bool {
+	if r.over.Load() {
+		return false
+	}
 	var due []dueRow
-	for _, row := range rows {
-		seen, kept, err := judgeDue(row, at)
+	for _, row := range page.rows {
+		seen, kept, err := judgeDue(row, page.at)
 		switch {
 		case err != nil:
 			r.unreadable(err)

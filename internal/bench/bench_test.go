@@ -43,7 +43,7 @@ func TestBench(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	b := &bench{lab: l, rounds: 1, limit: time.Second, leases: 101, match: regexp.MustCompile(""), progress: io.Discard}
+	b := &bench{lab: l, rounds: 1, limit: time.Second, leases: 101, rows: 100, match: regexp.MustCompile(""), progress: io.Discard}
 	r, err := b.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +71,9 @@ func TestBench(t *testing.T) {
 		if row.Requests100 != few || row.Requests1000 != more {
 			t.Errorf("%s, %s: %d and %d requests, want %d and %d", row.Way, row.Endpoint, row.Requests100, row.Requests1000, few, more)
 		}
+	}
+	if row := r.Reaping; row == nil || row.Rows != 100 || row.Dead != 70 || row.Library <= 0 || row.Bare <= 0 || row.PeakBytes <= 0 {
+		t.Errorf("reaping: %+v", row)
 	}
 	checkOutput(t, r)
 }

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	b := &bench{lab: l, rounds: *rounds, limit: *limit, leases: thousand, match: match, progress: progress}
+	b := &bench{lab: l, rounds: *rounds, limit: *limit, leases: thousand, rows: reapRows, match: match, progress: progress}
 	r, err := b.run(ctx)
 	if err != nil {
 		return err
@@ -78,6 +78,7 @@ type bench struct {
 	rounds   int
 	limit    time.Duration
 	leases   int // that the rows on many renewals are of; fewer in a test
+	rows     int // of the tables that are cleaned; fewer in a test
 	match    *regexp.Regexp
 	progress io.Writer
 }
@@ -105,7 +106,14 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 		}
 		r.Renewals = append(r.Renewals, row)
 	}
-	if len(r.Operations)+len(r.Renewals) == 0 {
+	if b.wants(reapName) {
+		row, err := b.reaping(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", reapName, err)
+		}
+		r.Reaping = &row
+	}
+	if len(r.Operations)+len(r.Renewals) == 0 && r.Reaping == nil {
 		return nil, fmt.Errorf("-run %v matches no row", b.match)
 	}
 	return r, nil

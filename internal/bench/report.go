@@ -19,6 +19,7 @@ type report struct {
 	Operations []operationRow `json:"operations"`
 	Renewals   []renewalRow   `json:"renewals"`
 	Bills      []bill         `json:"bills"`
+	Reaping    *reapingRow    `json:"reaping,omitempty"`
 }
 
 type operationRow struct {
@@ -52,6 +53,9 @@ func (r *report) print(w io.Writer) error {
 	}
 	if len(r.Renewals) > 0 {
 		r.printRenewals(&text)
+	}
+	if r.Reaping != nil {
+		r.Reaping.print(&text)
 	}
 	for line := range bytes.Lines(text.Bytes()) {
 		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {

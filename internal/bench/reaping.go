@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+const (
+	reapName     = "Reap"
+	reapRows     = 100_000
+	reapRounds   = 10
+	reapInFlight = 32 // as many deletes as Reap has on their way
+	reapTarget   = 0.9
+)
+
+// A reapingRow is what it takes to clean a table of which 70 % is dead: rows deleted in a second, by Reap, which has to find
+// them first, and by bare conditional DeleteItem calls on rows that are known.
+type reapingRow struct {
+	Rows      int      `json:"rows"`
+	Dead      int      `json:"dead"`
+	Library   float64  `json:"library_rows_per_second"`
+	Bare      float64  `json:"bare_rows_per_second"`
+	Ratio     estimate `json:"ratio"` // of the speeds
+	PeakBytes int64    `json:"peak_bytes"`
+	ReadUnits float64  `json:"read_units"`
+}
+
+// A graveyard is a table of rows, seven in ten of them dead, with a party's names. Its rows are made anew where they are needed,
+// so that the peak of memory is the library's.
+type graveyard struct {
+	party
+	rows  int
+	begun time.Time
+}
+
+func isDead(row int) bool { return row%10 < 7 }
+
+// dead is how many of the first rows are.
+func (g graveyard) dead(rows int) int { return rows/10*7 + min(rows%10, 7) }
+
+// nth is the row that the nth dead one is.
+func nth(dead int) int { return dead/7*10 + dead%7 }
+
+// reaping cleans two equal tables, one in each way, in turns.
+func (b *bench) reaping(ctx context.Context) (row reapingRow, err error) {
+	client := b.lab.client()
+	library, err := b.lab.graveyard(ctx, client, b.rows)
+	if err != nil {
+		return row, err
+	}
+	bare, err := b.lab.graveyard(ctx, client, b.rows)
+	if err != nil {
+		return row, err
+	}
+	store, err := dynamolease.New(client, library.table)
+	if err != nil {
+		return row, err
+	}
+	defer store.Close()
+
+	row = reapingRow{Rows: b.rows, Dead: library.dead(b.rows)}
+	peak := watchPeak()
+	var took [2]time.Duration
+	var ratios []float64
+	share := (row.Dead + reapRounds - 1) / reapRounds
+	for done := 0; done < row.Dead; {
+		n := min(share, row.Dead-done)
+		begun := time.Now()
+		report, err := store.Reap(ctx, dynamolease.ReapConfig{Limit: n})
+		if err != nil || report.Deleted != n {
+			return row, fmt.Errorf("reaped %+v, not %d: %w", report, n, err)
+		}
+		ours := time.Since(begun)
+		row.ReadUnits += report.ReadUnits
+
+		begun = time.Now()
+		if err := bare.bury(ctx, done, done+n); err != nil {
+			return row, err
+		}
+		theirs := time.Since(begun)
+		took[0], took[1] = took[0]+ours, took[1]+theirs
+		ratios = append(ratios, theirs.Seconds()/ours.Seconds())
+		done += n
+	}
+	row.PeakBytes = peak()
+	row.Library, row.Bare = float64(row.Dead)/took[0].Seconds(), float64(row.Dead)/took[1].Seconds()
+	low, high := confidence(ratios)
+	row.Ratio = estimate{row.Library / row.Bare, low, high, len(ratios)}
+	return row, errors.Join(library.check(ctx), bare.check(ctx))
+}
+
+// graveyard makes a table of its own, seven rows in ten of it dead.
+func (l *lab) graveyard(ctx context.Context, client *dynamodb.Client, rows int) (graveyard, error) {
+	g := graveyard{party: l.party(client)}
+	if g.table = l.server.Table(l); l.err != nil {
+		return g, l.err
+	}
+	g.rows, g.begun = rows, time.Now()
+	const chunk = 1000
+	for first := 0; first < rows; first += chunk {
+		part := make([]map[string]types.AttributeValue, min(chunk, rows-first))
+		for i := range part {
+			part[i] = g.grave(first + i)
+		}
+		if err := g.seed(ctx, part); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// grave is the row of a lease: released a day ago, or held.
+func (g graveyard) grave(partition int) map[string]types.AttributeValue {
+	now := g.begun
+	row := key("L#"+g.group, partitionKey(partition))
+	row["epoch"] = number(now.UnixMilli())
+	row["rev"] = text(uuid.NewSHA1(uuid.NameSpaceOID, []byte(partitionKey(partition))).String())
+	if isDead(partition) {
+		row["ttl"] = number(now.Add(-time.Hour).Unix())
+		return row
+	}
+	row["owner"] = text(g.owner)
+	row["exp"] = number(now.Add(ttl).UnixMilli())
+	row["ttl"] = number(now.Add(25 * time.Hour).Unix())
+	return row
+}
+
+// bury deletes the dead rows from first to last-1 by bare calls, as many at a time as Reap does.
+func (g graveyard) bury(ctx context.Context, first, last int) error {
+	next := atomic.Int64{}
+	next.Store(int64(first))
+	errs := make([]error, reapInFlight)
+	var running sync.WaitGroup
+	for worker := range reapInFlight {
+		running.Go(func() {
+			for i := next.Add(1) - 1; i < int64(last) && errs[worker] == nil; i = next.Add(1) - 1 {
+				errs[worker] = g.buryOne(ctx, g.grave(nth(int(i))))
+			}
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+func (g graveyard) buryOne(ctx context.Context, row map[string]types.AttributeValue) error {
+	_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName:                           &g.table,
+		Key:                                 map[string]types.AttributeValue{"pk": row["pk"], "sk": row["sk"]},
+		ConditionExpression:                 aws.String("#ttl = :ttl AND #rev = :rev"),
+		ExpressionAttributeNames:            map[string]string{"#ttl": "ttl", "#rev": "rev"},
+		ExpressionAttributeValues:           map[string]types.AttributeValue{":ttl": row["ttl"], ":rev": row["rev"]},
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	return err
+}
+
+// check counts what is left, which must be what is live.
+func (g graveyard) check(ctx context.Context) error {
+	left := 0
+	pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{
+		TableName: &g.table, ConsistentRead: aws.Bool(true), Select: types.SelectCount,
+		FilterExpression:          aws.String("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text("L#" + g.group)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("count rows: %w", err)
+		}
+		left += int(page.Count)
+	}
+	if live := g.rows - g.dead(g.rows); left != live {
+		return fmt.Errorf("%d rows are left, %d are live", left, live)
+	}
+	return nil
+}
+
+func (r *reapingRow) print(text *bytes.Buffer) {
+	fmt.Fprintf(text, "\nReaping a table of which seven rows in ten are dead\n\n")
+	writeTable(text, [][]string{
+		{"rows", "dead", "library rows/s", "bare rows/s", "ratio", "95 %", "rounds", "read units", "peak MB"},
+		{strconv.Itoa(r.Rows), strconv.Itoa(r.Dead), whole(r.Library), whole(r.Bare), r.Ratio.String(), r.Ratio.interval(),
+			strconv.Itoa(r.Ratio.Rounds), whole(r.ReadUnits), whole(float64(r.PeakBytes) / (1 << 20))},
+	})
+	fmt.Fprintf(text, `
+The bare side deletes rows that it knows, the library has to find them; both have %d deletes on their way. Target: at least %.1f.
+The peak is of the heap and the stacks of this process.
+`, reapInFlight, reapTarget)
+}
