@@ -64,6 +64,12 @@
 // at least) and that a partition changes hands less than a thousand times a second. So the epoch orders the holders of
 // a partition for ever, and is the fencing token for whatever they write to.
 //
+// # Cleaning up
+//
+// A row that is of no use any more goes by DynamoDB's TTL, which may take days, or by [Store.Reap], which takes minutes. Reap
+// decides by the same rules as everything else, and by a compare-and-set: a row that is live, or that changes while it
+// looks, stays. Nothing else in this package deletes a row.
+//
 // # Lost answers
 //
 // The SDK's own retries are off in the calls of a Store: a conditional write that is retried blindly fails against
