@@ -64,7 +64,7 @@ func (a *acquisition) run(ctx context.Context) (settled[leaseRow], error) {
 	case done.applied != nil:
 		a.store.doubts.clear(a.key) // what was on its way is barred by the row's new rev, and shows in the checkpoint
 		a.store.leases.keep(a.key, done.seen, done.applied.at)
-	case done.seen.row.holder != a.holder:
+	case !done.seen.row.heldBy(a.holder):
 		a.store.leases.forget(a.key)
 	}
 	return done, err
@@ -106,7 +106,7 @@ func (a *acquisition) live(row leaseRow, at moment) bool {
 func (a *acquisition) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 	row := seen.row
 	live, mine := a.live(row, at), row.holder == a.holder
-	if live && (!mine || a.settled(row)) {
+	if live && (!mine || row.revoked || a.settled(row)) {
 		return proposal[leaseRow]{action: leave, next: row}, nil
 	}
 	p := proposal[leaseRow]{action: write}

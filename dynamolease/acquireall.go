@@ -129,7 +129,7 @@ func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 func (j *joint) others(at moment) []Lease {
 	var leases []Lease
 	for _, p := range j.parts {
-		if row := p.seen.row; p.live(row, at) && row.holder != p.holder {
+		if row := p.seen.row; p.live(row, at) && !row.heldBy(p.holder) {
 			leases = append(leases, p.describe(row))
 		}
 	}

@@ -25,9 +25,12 @@ const (
 	attrLeft       = "left"
 	attrCheckpoint = "checkpoint"
 	attrWork       = "work"
+	attrRevoked    = "revoked"
+	attrDrained    = "drained"
 	leasePrefix    = "L#"
 	memberPrefix   = "M#"
 	nodePrefix     = "N#"
+	drainPrefix    = "D#"
 	partitionKey   = "P#%010d" // padded, so that a Query returns partitions in order
 	partitionLen   = len("P#") + 10
 	maxPartition   = 9_999_999_999

@@ -24,6 +24,7 @@ type leaseRow struct {
 	epoch      int64
 	exp        int64 // store time in milliseconds, of a lease with its own expiry
 	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
+	revoked    bool  // it is not to be extended any more
 	checkpoint []byte
 	work       string // the id of the last fenced transaction
 	rev        string
@@ -44,6 +45,9 @@ func decodeLease(row item) (leaseRow, error) {
 	}
 	if d.has(attrTTL) {
 		lease.ttl = d.positive(attrTTL)
+	}
+	if d.has(attrRevoked) {
+		lease.revoked = d.positive(attrRevoked) > 0
 	}
 	if d.has(attrWork) {
 		lease.work = d.text(attrWork)
@@ -67,7 +71,7 @@ func (r leaseRow) revised(rev string) leaseRow {
 func (r leaseRow) attributes() []attribute {
 	list := []attribute{
 		{attrEpoch, numberValue(r.epoch)}, {attrRev, stringValue(r.rev)},
-		{attrOwner, nil}, {attrExp, nil}, {attrService, nil}, {attrSession, nil}, {attrTTL, nil},
+		{attrOwner, nil}, {attrExp, nil}, {attrService, nil}, {attrSession, nil}, {attrTTL, nil}, {attrRevoked, nil},
 	}
 	if r.owner != "" {
 		list[2].value = stringValue(r.owner)
@@ -82,6 +86,9 @@ func (r leaseRow) attributes() []attribute {
 	if r.ttl > 0 {
 		list[6].value = numberValue(r.ttl)
 	}
+	if r.revoked {
+		list[7].value = numberValue(1)
+	}
 	return list
 }
 
@@ -90,10 +97,13 @@ func (r leaseRow) unexpired(at moment) bool {
 	return r.owner != "" && !r.inSession() && r.exp > at.earliest()
 }
 
+// heldBy tells whether h has the lease and may keep it.
+func (r leaseRow) heldBy(h holder) bool { return r.holder == h && !r.revoked }
+
 // acquired is the row as h takes or, with extend, keeps it. Only for a row that nobody else holds.
 func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at moment, retention time.Duration) (leaseRow, error) {
 	next := r
-	next.holder = h
+	next.holder, next.revoked = h, false
 	switch {
 	case extend, r.rev == "": // where there is no row, r has the first epoch
 	case r.epoch == math.MaxInt64:
@@ -116,7 +126,7 @@ func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at moment, 
 
 // freed is the row without a holder. It keeps its epoch.
 func (r leaseRow) freed(at moment, retention time.Duration) leaseRow {
-	r.holder, r.exp = holder{}, 0
+	r.holder, r.exp, r.revoked = holder{}, 0, false
 	r.ttl = cleanup(at.latest(), retention)
 	return r
 }

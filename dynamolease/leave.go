@@ -48,6 +48,9 @@ func (s *Store) rowsOf(ctx context.Context, service, node string) ([]key, error)
 // rowsOfNode are the keys from the node's own to the last that begins with it and '#'.
 func rowsOfNode(own key) rowRange { return rowRange{own.pk, own.sk, own.sk + "#\U0010FFFF"} }
 
+// rowsOfNodes are the keys of all nodes of a service.
+func rowsOfNodes(pk string) rowRange { return rowRange{pk, nodePrefix, nodePrefix + "\U0010FFFF"} }
+
 // leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat that was never answered
 // could make a deleted row again, while it cannot be applied to one with another rev.
 func (s *Store) leave(ctx context.Context, k key) error {

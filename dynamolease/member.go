@@ -15,6 +15,9 @@ type Member struct {
 	// under its own name is listed once, by its newest session.
 	Session string
 
+	// Drained is true while an operator keeps the node from taking part: see [Store.Drain].
+	Drained bool
+
 	// ExpiresAt is the time on the store's clock at which the node stops being a member without another heartbeat.
 	ExpiresAt time.Time
 }

@@ -17,6 +17,7 @@ type memberRow struct {
 	left    int64  // store time in milliseconds at which the node was taken off the members, 0 while it is one
 	exp     int64  // store time in milliseconds
 	ttl     int64
+	revoked []string // leases of the session that it is to give up: see revocation
 	rev     string
 }
 
@@ -32,6 +33,7 @@ func decodeMember(row item) (memberRow, error) {
 		address: d.text(attrAddress),
 		groups:  d.texts(attrGroups),
 		exp:     d.positive(attrExp),
+		revoked: d.texts(attrRevoked),
 		rev:     d.text(attrRev),
 	}
 	if d.has(attrTTL) {
@@ -67,13 +69,16 @@ func (r memberRow) attributes() []attribute {
 	list := []attribute{
 		{attrNode, stringValue(r.node)}, {attrAddress, stringValue(r.address)},
 		{attrExp, numberValue(r.exp)}, {attrTTL, numberValue(r.ttl)}, {attrRev, stringValue(r.rev)},
-		{attrGroups, nil}, {attrLeft, nil},
+		{attrGroups, nil}, {attrLeft, nil}, {attrRevoked, nil},
 	}
 	if len(r.groups) > 0 {
 		list[5].value = stringsValue(r.groups)
 	}
 	if r.left > 0 {
 		list[6].value = numberValue(r.left)
+	}
+	if len(r.revoked) > 0 {
+		list[7].value = stringsValue(r.revoked)
 	}
 	if r.session != "" {
 		list = append(list, attribute{attrSession, stringValue(r.session)}, attribute{attrOpened, numberValue(r.opened)})

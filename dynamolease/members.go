@@ -47,7 +47,7 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read members")
 	}
-	found, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, nil, 0, decodeMember)
+	found, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, nil, 0, decodeService)
 	if err != nil {
 		return nil, s.explain(err, "read members of %s", service)
 	}
@@ -56,16 +56,21 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 
 // newest lists each node once, by the latest of its live rows: a node that restarted has another session, and is found
 // where that one says.
-func newest(rows []memberRow, at moment) []Member {
+func newest(rows []serviceRow, at moment) []Member {
 	latest := make(map[string]memberRow)
-	for _, row := range rows {
+	drained := make(map[string]bool)
+	for _, found := range rows {
+		drained[found.drain.node] = found.drain.on
+		row := found.member
 		if former, ok := latest[row.node]; row.live(at) && row.left == 0 && (!ok || former.opened <= row.opened) {
 			latest[row.node] = row
 		}
 	}
 	members := make([]Member, 0, len(latest))
 	for _, node := range slices.Sorted(maps.Keys(latest)) {
-		members = append(members, latest[node].member())
+		member := latest[node].member()
+		member.Drained = drained[node]
+		members = append(members, member)
 	}
 	return members
 }

@@ -33,7 +33,7 @@ func (s *Store) live(ctx context.Context, rows []leaseRow, at moment) ([]Lease, 
 	for _, row := range rows {
 		if row.inSession() && !read[row.session.pk] {
 			read[row.session.pk] = true
-			found, _, err := query(ctx, s, rowRange{pk: row.session.pk}, nil, 0, decodeMember)
+			found, _, err := query(ctx, s, rowsOfNodes(row.session.pk), nil, 0, decodeMember)
 			if err != nil {
 				return nil, err
 			}

@@ -34,7 +34,7 @@ func judgeDue(row item, at moment) (due dueRow, kept bool, err error) {
 	case strings.HasPrefix(d.key.pk, leasePrefix):
 		due.rev, kept, err = judgeLease(row, at)
 	case strings.HasPrefix(d.key.pk, memberPrefix):
-		due.rev, kept, err = judgeMember(row, at)
+		due.rev, kept, err = judgeMember(row, d.key, at)
 	case strings.HasPrefix(d.key.pk, processPrefix):
 		kept, err = judgeProcess(d)
 	default:
@@ -52,7 +52,11 @@ func judgeLease(row item, at moment) (rev string, kept bool, err error) {
 	return lease.rev, err == nil && (lease.inSession() || lease.unexpired(at)), err
 }
 
-func judgeMember(row item, at moment) (rev string, kept bool, err error) {
+func judgeMember(row item, k key, at moment) (rev string, kept bool, err error) {
+	if strings.HasPrefix(k.sk, drainPrefix) {
+		drain, err := decodeDrain(row)
+		return drain.rev, err == nil && drain.on, err
+	}
 	member, err := decodeMember(row)
 	return member.rev, err == nil && member.live(at), err
 }

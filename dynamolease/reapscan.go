@@ -83,10 +83,10 @@ func (r *reaping) scanInput(number int, from scanPlace, at moment) *dynamodb.Sca
 		// A ttl that is no number cannot be compared, and is to be reported.
 		FilterExpression: aws.String("#ttl <= :due OR (attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number))"),
 		// All that a row is judged by. A checkpoint may be large.
-		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left"),
+		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left, #drained"),
 		ExpressionAttributeNames: map[string]string{
 			"#pk": attrPK, "#sk": attrSK, "#rev": attrRev, "#exp": attrExp, "#ttl": attrTTL, "#owner": attrOwner, "#epoch": attrEpoch,
-			"#service": attrService, "#session": attrSession, "#node": attrNode, "#address": attrAddress, "#opened": attrOpened, "#left": attrLeft,
+			"#service": attrService, "#session": attrSession, "#node": attrNode, "#address": attrAddress, "#opened": attrOpened, "#left": attrLeft, "#drained": attrDrained,
 		},
 		ExpressionAttributeValues: item{":due": numberValue(due), ":number": stringValue("N")},
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,

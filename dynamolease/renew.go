@@ -49,7 +49,7 @@ func (s *Store) extension(owner string, ttl time.Duration) *bulk {
 	me := holder{owner: owner}
 	return &bulk{
 		store: s, ttl: ttl,
-		holds: func(row leaseRow, at moment) bool { return row.holder == me && row.unexpired(at) },
+		holds: func(row leaseRow, at moment) bool { return row.heldBy(me) && row.unexpired(at) },
 		next: func(row leaseRow, at moment) (leaseRow, error) {
 			return row.acquired(me, true, ttl, at, s.retention)
 		},

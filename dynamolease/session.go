@@ -57,17 +57,33 @@ func (t *term) remaining() time.Duration {
 	return max(0, time.Duration(t.until.Load())-t.clock.now().Max)
 }
 
-// A grip is how a session holds one lease: as long as it lives, or until the lease is released.
+// A grip is how a session holds one lease: as long as it lives, or until the lease is released. Once it is revoked the
+// session's heartbeats do not extend it any more.
 type grip struct {
-	term *term
-	over atomic.Bool
+	term    *term
+	epoch   int64
+	over    atomic.Bool
+	revoked atomic.Bool
+	until   atomic.Int64 // a reading of the clock's Max, where it is revoked
 }
 
 func (g *grip) remaining() time.Duration {
 	if g.over.Load() {
 		return 0
 	}
-	return g.term.remaining()
+	left := g.term.remaining()
+	if g.revoked.Load() {
+		left = min(left, max(0, time.Duration(g.until.Load())-g.term.clock.now().Max))
+	}
+	return left
+}
+
+// revoke ends the lease where the session would end now without another heartbeat.
+func (g *grip) revoke() {
+	if !g.revoked.Load() {
+		g.until.Store(g.term.until.Load())
+		g.revoked.Store(true)
+	}
 }
 
 // OpenSession makes node a member of a service for ttl (1 s to a year), reachable at address and taking part in groups,
@@ -202,12 +218,14 @@ func (s *Session) Leave(ctx context.Context) error {
 }
 
 // propose extends the row as it is, if it is there and has not expired, neither by the store's clock nor by ours. What
-// others wrote into it (that the node has left) stays.
+// others wrote into it (that the node has left) stays, but for leases to give up: that is done before the heartbeat.
 func (s *Session) propose(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
 	next := seen.row
 	if !next.live(at) || s.term.remaining() == 0 {
 		return proposal[memberRow]{}, ErrSessionLost
 	}
+	s.revoke(next.revoked)
+	next.revoked = nil
 	next.exp = max(next.exp, at.expiry(s.ttl))
 	next.ttl = cleanup(next.exp, memberRetention)
 	return proposal[memberRow]{action: write, next: next}, nil

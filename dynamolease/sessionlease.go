@@ -36,12 +36,12 @@ func (s *Session) Acquire(ctx context.Context, group string, partition int) (lea
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
 	}
 	lease = a.describe(done.seen.row)
-	if done.seen.row.holder != a.holder {
+	if !done.seen.row.heldBy(a.holder) {
 		s.drop(a.key)
 		return lease, false, nil
 	}
 	lease.ExpiresAt = time.UnixMilli(s.term.exp.Load()).UTC()
-	grip, err := s.hold(a.key)
+	grip, err := s.hold(a.key, lease.Epoch)
 	if err != nil {
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
 	}
@@ -129,7 +129,7 @@ func (s *Session) close(ctx context.Context) error {
 func (s *Session) holder() holder { return holder{owner: s.node, session: s.row.key} }
 
 // hold notes a lease that was acquired, unless the session ended meanwhile.
-func (s *Session) hold(k key) (*grip, error) {
+func (s *Session) hold(k key, epoch int64) (*grip, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -137,8 +137,8 @@ func (s *Session) hold(k key) (*grip, error) {
 		return nil, s.cause
 	case s.term.remaining() == 0:
 		return nil, ErrSessionLost
-	case s.held[k] == nil || s.held[k].over.Load():
-		s.held[k] = &grip{term: s.term}
+	case s.held[k] == nil || s.held[k].over.Load() || s.held[k].epoch != epoch:
+		s.held[k] = &grip{term: s.term, epoch: epoch}
 	}
 	return s.held[k], nil
 }

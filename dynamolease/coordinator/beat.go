@@ -86,6 +86,7 @@ func (c *Coordinator) keep(ctx context.Context) error {
 func (c *Coordinator) heartbeat(ctx context.Context) error {
 	session := c.current()
 	_, err := session.Heartbeat(ctx)
+	c.endRevoked(session)
 	c.mu.Lock()
 	c.alive = err == nil
 	stopped := c.stopped

@@ -87,6 +87,19 @@ func (c *Coordinator) endWorkers(session *dynamolease.Session, cause error) {
 	}
 }
 
+// endRevoked hands over what an operator has taken from this node: see [dynamolease.Store.Revoke].
+func (c *Coordinator) endRevoked(session *dynamolease.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			if w.session == session && w.lease.Load().Revoked() {
+				c.endLocked(w, ErrRevoked, g.DrainTimeout)
+			}
+		}
+	}
+}
+
 // handOver releases the partitions whose handlers have returned, or have been given their time, and forgets workers that
 // are over. One whose handler still runs stays known: the partition is not worked twice in this process.
 func (c *Coordinator) handOver(ctx context.Context) {

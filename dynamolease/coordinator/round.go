@@ -87,11 +87,11 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	return err
 }
 
-// takingPart are the nodes that list a group, in order.
+// takingPart are the nodes that list a group and are not drained, in order.
 func takingPart(members []dynamolease.Member, group string) []string {
 	var nodes []string
 	for _, m := range members {
-		if slices.Contains(m.Groups, group) {
+		if slices.Contains(m.Groups, group) && !m.Drained {
 			nodes = append(nodes, m.Node)
 		}
 	}

@@ -1,0 +1,105 @@
+package dynamolease_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+func TestDrain(t *testing.T) {
+	for name, test := range map[string]func(w *world){
+		"members say so, until it is undrained": drainMembers,
+		"it outlives a restart, and the reaper": drainRestart,
+		"a late one does not come back":         drainLate,
+		"it concerns no session and no lease":   drainLeases,
+	} {
+		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
+	}
+}
+
+func (n *node) drain(name string, on bool) {
+	n.w.Helper()
+	set := n.Undrain
+	if on {
+		set = n.Drain
+	}
+	if err := set(n.w.Context(), n.w.service, name); err != nil {
+		n.w.Fatal(err)
+	}
+}
+
+// drained are the names of the members that are.
+func (n *node) drained() (names string) {
+	n.w.Helper()
+	for _, member := range n.members() {
+		if member.Drained {
+			names += member.Node
+		}
+	}
+	return names
+}
+
+func drainMembers(w *world) {
+	n, operator := w.node(), w.node()
+	n.heartbeat("A", "host:1")
+	n.heartbeat("B", "host:2")
+	operator.drain("C", false)
+	for _, step := range []struct {
+		name string
+		on   bool
+		want string
+	}{{"A", true, "A"}, {"A", true, "A"}, {"B", true, "AB"}, {"A", false, "B"}, {"A", false, "B"}, {"C", true, "B"}, {"B", false, ""}} {
+		operator.drain(step.name, step.on)
+		if got := n.drained(); got != step.want {
+			w.Errorf("after %+v: %q", step, got)
+		}
+	}
+	if got := n.members(); len(got) != 2 {
+		w.Errorf("members are %+v", got)
+	}
+}
+
+func drainRestart(w *world) {
+	n := w.node()
+	n.drain("A", true)
+	n.drain("B", true)
+	n.drain("B", false)
+	time.Sleep(2 * retention)
+	if report := n.reap(dynamolease.ReapConfig{}); report.Deleted != 1 || report.Unreadable != 0 {
+		w.Errorf("%+v", report)
+	}
+	n.holding("A", 1)
+	if got := n.drained(); got != "A" {
+		w.Errorf("drained are %q", got)
+	}
+}
+
+func drainLate(w *world) {
+	n := w.node()
+	n.heartbeat("A", "host:1")
+	deliver := make(chan struct{})
+	n.path.Next("UpdateItem", dynamotest.Late(deliver))
+	n.path.Next("UpdateItem", dynamotest.Late(deliver))
+	n.drain("A", true)
+	n.drain("A", false)
+	close(deliver)
+	n.path.Close()
+	if got := w.node().drained(); got != "" {
+		w.Errorf("drained are %q", got)
+	}
+}
+
+func drainLeases(w *world) {
+	n, other := w.node(), w.node()
+	lease := n.holding("A", 1)
+	n.drain("A", true)
+	n.beat()
+	if lease.Remaining() == 0 || lease.Revoked() || len(other.owners()) != 1 {
+		w.Errorf("%v left, owners %v", lease.Remaining(), other.owners())
+	}
+	if err := n.Leave(w.Context(), w.service, "A"); err != nil || len(other.members()) != 0 {
+		w.Errorf("members are %v, %v", other.members(), err)
+	}
+}

@@ -1,0 +1,167 @@
+package dynamolease
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// maxOrders is how many leases a session can be told to give up with one heartbeat.
+const maxOrders = 100
+
+// Revoke takes the lease of a partition from who holds it with the given epoch, for operators: when a holder is stuck, say. It
+// frees nothing under a holder that may still believe in it. Nothing extends the lease from now on; when the holder's
+// own validity has passed for certain, or it has released the lease, it is free, with a greater epoch, and fenced writes
+// of the holder are refused.
+//
+// done is true when that is so: the partition has another epoch, or nobody. Otherwise the lease is as it stands, and Revoke is to be
+// called again, until it is; a second or so apart. What it takes until then:
+//
+//   - a lease with its own expiry ends when that has passed, a ttl at the most: Renew leaves it out, and Acquire refuses it to
+//     its own holder;
+//   - a lease in a session is named to the session, which learns of it with its next heartbeat: the lease then ends where the
+//     session would have without that heartbeat ([Lease.Revoked]). The session releases it; a coordinator does when the
+//     handler has returned, or the group's drain timeout has passed. A holder that lives and does not release it keeps it.
+//
+// A free partition can be acquired by anybody, the former holder included.
+//
+// It is a read and up to three writes; a call again is a read or two. Errors: [ArgumentError], [RowError], [SetupError],
+// [ErrUnknownOutcome], the context's, or the SDK's, after retries for at most 10 seconds a request. Calling again is safe.
+func (s *Store) Revoke(ctx context.Context, group string, partition int, epoch int64) (lease Lease, done bool, err error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition), checkEpoch(epoch)); err != nil {
+		return Lease{}, false, s.explain(err, "revoke")
+	}
+	r := &revocation{epoch: epoch, acquisition: acquisition{
+		// What it takes from a holder that is over is its own for a moment, so that the epoch grows.
+		store: s, key: leaseKey(group, partition), holder: holder{owner: "revoked#" + uuid.NewString()}, ttl: MinTTL,
+	}}
+	lease, done, err = r.run(ctx)
+	return lease, done, s.explain(err, "revoke %s/%d", group, partition)
+}
+
+func checkEpoch(epoch int64) error {
+	if epoch <= 0 {
+		return &ArgumentError{"epoch", fmt.Sprintf("%d is out of range: it is that of the lease to be revoked, above 0", epoch)}
+	}
+	return nil
+}
+
+// A revocation takes one lease from its holder.
+type revocation struct {
+	acquisition       // of the revoker, which tells whether the holder is over
+	epoch       int64 // of the lease
+}
+
+func (r *revocation) run(ctx context.Context) (Lease, bool, error) {
+	row, live, err := r.look(ctx)
+	switch {
+	case err != nil:
+		return Lease{}, false, err
+	case row.owner == "" || row.epoch != r.epoch:
+		return row.lease(), true, nil
+	case !live:
+		return r.take(ctx)
+	case row.revoked:
+		return r.describe(row), false, nil
+	}
+	if row.inSession() {
+		if err := r.order(ctx, row); err != nil {
+			return Lease{}, false, err
+		}
+	}
+	row, err = r.mark(ctx)
+	return r.describe(row), row.owner == "" || row.epoch != r.epoch, err
+}
+
+// look reads the row, and tells whether its holder may still be there.
+func (r *revocation) look(ctx context.Context) (row leaseRow, live bool, err error) {
+	found, err := queryNow(ctx, r.store, rowRange{r.key.pk, r.key.sk, r.key.sk}, nil, 0, decodeLease)
+	if err != nil || len(found.rows) == 0 {
+		return leaseRow{key: r.key}, false, err
+	}
+	row = found.rows[0]
+	if err := r.consult(ctx, row, r.store.budget(0), r.store.timeout(0)); err != nil {
+		return row, false, err
+	}
+	return row, r.live(row, found.at), nil
+}
+
+// take acquires the lease of a holder that is over, and releases it: then its epoch has grown.
+func (r *revocation) take(ctx context.Context) (Lease, bool, error) {
+	done, err := r.acquisition.run(ctx)
+	if err != nil {
+		return Lease{}, false, err
+	}
+	if row := done.seen.row; row.holder != r.holder {
+		return r.describe(row), row.epoch != r.epoch, nil
+	}
+	release := &release{store: r.store, key: r.key, holder: r.holder, live: leaseRow.unexpired}
+	if _, err := release.run(ctx); err != nil {
+		return Lease{}, false, err
+	}
+	lease := done.seen.row
+	lease.holder = holder{}
+	return lease.lease(), true, nil
+}
+
+// order writes into the session's row that it is to give the lease up. The session's next heartbeat meets a row that is not
+// as it was, and sees why.
+func (r *revocation) order(ctx context.Context, row leaseRow) error {
+	order := orderOf(row.key, row.epoch)
+	_, err := settle(ctx, r.store, change[memberRow]{
+		key: row.session, rows: newMemory(func(memberRow, int64) bool { return false }), decode: decodeMember,
+		start: func(sighting[memberRow], moment) bool { return false },
+		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
+			session := seen.row
+			if !session.live(at) || slices.Contains(session.revoked, order) {
+				return proposal[memberRow]{action: leave, next: session}, nil
+			}
+			if len(session.revoked) >= maxOrders {
+				return proposal[memberRow]{}, fmt.Errorf("session %s is to give up %d leases already: try again after its next heartbeat", session.session, maxOrders)
+			}
+			session.revoked = append(slices.Clone(session.revoked), order)
+			return proposal[memberRow]{action: write, next: session}, nil
+		},
+	})
+	return err
+}
+
+// mark writes into the row that the lease is not to be extended, if it is still the one that is to be revoked.
+func (r *revocation) mark(ctx context.Context) (leaseRow, error) {
+	done, err := settle(ctx, r.store, change[leaseRow]{
+		key: r.key, rows: newMemory(func(leaseRow, int64) bool { return false }), decode: decodeLease,
+		start: func(sighting[leaseRow], moment) bool { return false },
+		propose: func(seen sighting[leaseRow], _ moment) (proposal[leaseRow], error) {
+			row := seen.row
+			if row.owner == "" || row.epoch != r.epoch || row.revoked {
+				return proposal[leaseRow]{action: leave, next: row}, nil
+			}
+			row.revoked = true
+			return proposal[leaseRow]{action: write, next: row}, nil
+		},
+	})
+	return done.seen.row, err
+}
+
+// orderOf names a lease in a session's row.
+func orderOf(k key, epoch int64) string { return fmt.Sprintf("%d %s %s", epoch, k.sk, k.pk) }
+
+// revoke has the session's heartbeats extend these leases no more.
+func (s *Session) revoke(orders []string) {
+	if len(orders) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, grip := range s.held {
+		if slices.Contains(orders, orderOf(k, grip.epoch)) {
+			grip.revoke()
+		}
+	}
+}
+
+// Revoked tells whether an operator has taken the lease from this process, of a lease in a session: what it has left is not
+// extended any more. Finish the work, and release it. (A lease with its own expiry is left out by the next Renew.)
+func (l Lease) Revoked() bool { return l.tenure.grip != nil && l.tenure.grip.revoked.Load() }
