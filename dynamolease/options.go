@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -23,6 +24,11 @@ type Options struct {
 	// Retention is how long the row of a lease stays in the table after its expiry or release before DynamoDB's TTL may
 	// throw it away. (Rows of members stay for an hour.) Defaults to 24 hours; at least 1 hour, since epochs never go back only while a row outlives its last use.
 	Retention time.Duration
+
+	// OnRequest, if set, is told of each request that the store has made, for metrics: see [Request]. It is called from
+	// the goroutine that made it, which goes on when it returns, and so must be fast, and safe for concurrent use. Each
+	// request then asks the store for the capacity that it consumed, which costs nothing.
+	OnRequest func(context.Context, Request)
 
 	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
 	Logger *slog.Logger

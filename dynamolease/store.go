@@ -54,6 +54,10 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 	}
 	node := o.nodeClock()
 	clock := o.storeClock(node)
+	sender := request.NewSender(clock, node)
+	if o.OnRequest != nil {
+		sender.OnReport(reporter(o.OnRequest))
+	}
 	return &Store{
 		client:    client,
 		table:     table,
@@ -62,7 +66,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		maxWait:   o.RequestTimeout,
 		logger:    o.Logger,
 		timing:    &timing{node: nodeClock{node}, store: clock, slack: o.Clock.Slack, drift: o.Clock.DriftPPM},
-		sender:    request.NewSender(clock, node),
+		sender:    sender,
 		working:   newKeyedLock(),
 		doubts:    &doubts{open: make(map[key]doubt)},
 		leases:    newMemory(func(r leaseRow, latest int64) bool { return !r.inSession() && r.exp < latest }),

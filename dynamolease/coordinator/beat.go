@@ -59,7 +59,10 @@ func (c *Coordinator) open(ctx context.Context) error {
 func (c *Coordinator) beat(ctx context.Context) {
 	for wait := c.pause(); sleep(ctx, wait); {
 		wait = c.pause()
-		if err := c.keep(ctx); err != nil && ctx.Err() == nil {
+		began := time.Now()
+		err := c.keep(ctx)
+		c.renewed(time.Since(began), err)
+		if err != nil && ctx.Err() == nil {
 			c.report(ctx, "keep the leases", err)
 			wait = c.cfg.Interval / 10
 		}

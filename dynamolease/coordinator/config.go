@@ -36,6 +36,9 @@ type Config struct {
 	// Renewal is how leases are kept. Defaults to [Sessions].
 	Renewal Renewal
 
+	// Hooks are told what happens, for metrics. Defaults to none.
+	Hooks Hooks
+
 	// Logger gets what an operator should know. Defaults to [slog.Default].
 	Logger *slog.Logger
 }

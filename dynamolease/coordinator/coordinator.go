@@ -44,12 +44,14 @@ type Coordinator struct {
 	began   atomic.Bool
 	values  context.Context // what handlers' contexts come from: the values of Run's, without its end
 	running sync.WaitGroup  // all goroutines but those of handlers
-	wake    chan struct{}   // holds one value when a handler has returned
+	hooks   *hooks
+	wake    chan struct{} // holds one value when a handler has returned
 
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first
 	alive   bool                 // the latest heartbeat succeeded
 	stopped bool                 // no more acquisitions
+	over    bool                 // Run has returned
 	members []dynamolease.Member
 	round   int64 // rounds so far
 	took    time.Duration
@@ -85,7 +87,7 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 		return nil, err
 	}
 	c := &Coordinator{
-		store: store, cfg: cfg, values: context.Background(), wake: make(chan struct{}, 1), owner: cfg.Node + "#" + uuid.NewString(),
+		store: store, cfg: cfg, hooks: newHooks(cfg), values: context.Background(), wake: make(chan struct{}, 1), owner: cfg.Node + "#" + uuid.NewString(),
 		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
 	}
 	for _, g := range cfg.Groups {
@@ -106,6 +108,8 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	// Requests go on after ctx has ended: handlers are drained under leases that are kept.
 	c.values = context.WithoutCancel(ctx)
 	requests, stop := context.WithCancel(c.values)
+	defer c.finish()
+	defer c.hooks.run()()
 	defer c.running.Wait()
 	defer stop()
 	if err := c.join(ctx); err != nil || c.current() == nil {
@@ -122,6 +126,12 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	stopBeating()
 	<-beats
 	return errors.Join(err, c.leave(requests))
+}
+
+func (c *Coordinator) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
 }
 
 // rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives away what handlers have
@@ -154,9 +164,13 @@ func (c *Coordinator) pause() time.Duration {
 
 func (c *Coordinator) finishRound(took time.Duration) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.round++
 	c.took = took
+	c.mu.Unlock()
+	if c.cfg.Hooks.Round != nil {
+		state := c.State()
+		c.hooks.tell(func() { c.cfg.Hooks.Round(state) })
+	}
 }
 
 func (c *Coordinator) rounds64() int64 {

@@ -33,6 +33,7 @@ func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamo
 		w.expiry.Reset(lease.Remaining())
 	}
 	go w.work(c)
+	c.gained(lease)
 	c.logger.Info("dynamolease: partition gained", "group", g.Name, "partition", w.partition, "epoch", w.epoch)
 	return true, false
 }
@@ -56,6 +57,7 @@ func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
 	w.ending = true
 	w.deadline = time.Now().Add(drain)
 	w.cancel(cause)
+	c.lost(*w.lease.Load(), cause)
 	c.logger.Info("dynamolease: partition "+verb(cause), "group", w.group.Name, "partition", w.partition, "epoch", w.epoch)
 	if w.returned() {
 		c.notice()
@@ -111,7 +113,7 @@ func (c *Coordinator) handOver(ctx context.Context) {
 		for partition, w := range g.workers {
 			switch {
 			case context.Cause(w.ctx) == ErrLost || w.lost || w.ending && w.ranOut():
-				w.ending, w.lost = true, true
+				c.endLocked(w, ErrLost, 0)
 				if w.returned() {
 					c.drop(g, partition)
 				}

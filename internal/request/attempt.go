@@ -20,6 +20,9 @@ type Answer struct {
 	Sent, Received elapsed.Reading // the node's clock, just before the request went out and after the headers came in
 	Date           time.Time       // the store's clock, in whole seconds; zero when the response had no usable Date
 	sent           bool
+
+	operation string // known where reports are asked for
+	units     float64
 }
 
 // A Sender makes attempts. Safe for concurrent use.
@@ -28,16 +31,23 @@ type Sender struct {
 	elapsed elapsed.Clock
 	wired   atomic.Bool // the client takes our middleware, so an attempt that it did not see was never sent
 	options func(*dynamodb.Options)
+	report  func(context.Context, Report) // nil for nobody
 }
 
 // NewSender returns a sender whose responses feed clock.
 func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 	s := &Sender{clock: clock, elapsed: node}
+	measure := middleware.InitializeMiddlewareFunc("DynamoleaseReport", s.measure)
 	observe := middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe)
 	// observe goes innermost in the Deserialize step, where it runs for each attempt and sees the headers of refusals and
 	// errors too: further out those have become Go errors.
 	api := func(stack *middleware.Stack) error {
 		s.wired.Store(true)
+		if s.report != nil {
+			if err := stack.Initialize.Add(measure, middleware.After); err != nil {
+				return err
+			}
+		}
 		return stack.Deserialize.Add(observe, middleware.After)
 	}
 	s.options = func(o *dynamodb.Options) {
@@ -50,7 +60,7 @@ func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 
 // Do makes one attempt, which ends after timeout at the latest. send gives the context and the options to the client.
 func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) (Answer, Outcome, error) {
-	answer := new(Answer)
+	answer, begun := new(Answer), time.Now()
 	if err := Ended(ctx); err != nil {
 		return *answer, NotDone, err
 	}
@@ -60,6 +70,9 @@ func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(contex
 	outcome := Classify(err, answer.sent || !s.wired.Load())
 	if err != nil && limited.Err() != nil && ctx.Err() == nil && outcome == Unknown {
 		err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
+	}
+	if s.report != nil {
+		s.report(ctx, Report{answer.operation, outcome, time.Since(begun), answer.units, err})
 	}
 	return *answer, outcome, err
 }

@@ -1,0 +1,148 @@
+package coordinator_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+// heard is what hooks were told.
+type heard struct {
+	mu                   sync.Mutex
+	rounds, beats, fails int
+	events               []string // gained and lost, in order
+	state                coordinator.State
+	slow                 time.Duration
+}
+
+func (h *heard) hooks() coordinator.Hooks {
+	note := func(f func()) {
+		time.Sleep(h.slow)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		f()
+	}
+	return coordinator.Hooks{
+		Round: func(s coordinator.State) { note(func() { h.rounds++; h.state = s }) },
+		Gained: func(l dynamolease.Lease) {
+			note(func() { h.events = append(h.events, fmt.Sprint("gained ", l.Partition)) })
+		},
+		Lost: func(l dynamolease.Lease, cause error) {
+			note(func() { h.events = append(h.events, fmt.Sprintf("lost %d: %v", l.Partition, cause)) })
+		},
+		Renewed: func(took time.Duration, err error) {
+			note(func() {
+				h.beats++
+				if err != nil {
+					h.fails++
+				}
+			})
+		},
+	}
+}
+
+func (h *heard) take() (events []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	events, h.events = h.events, nil
+	slices.Sort(events)
+	return events
+}
+
+func hooked(h coordinator.Hooks) setting { return func(c *coordinator.Config) { c.Hooks = h } }
+
+func TestHooks(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		h := new(heard)
+		a := w.start("a", 2, renewing(renewal), hooked(h.hooks()))
+		w.settle(2, a)
+		time.Sleep(10 * interval)
+		if got := fmt.Sprint(h.take()); got != "[gained 0 gained 1]" {
+			w.Errorf("told %s", got)
+		}
+		h.mu.Lock()
+		if h.rounds < 9 || h.beats < 8 || h.fails != 0 || h.state.Rounds < int64(h.rounds)-1 {
+			w.Errorf("%d rounds, %d beats, %d failures, %+v", h.rounds, h.beats, h.fails, h.state)
+		}
+		h.mu.Unlock()
+		heal := a.path.Every("", dynamotest.Hang())
+		time.Sleep(2 * ttl)
+		heal()
+		lost := fmt.Sprintf("[lost 0: %v lost 1: %v]", coordinator.ErrLost, coordinator.ErrLost)
+		if got := fmt.Sprint(h.take()); got != lost {
+			w.Errorf("told %s", got)
+		}
+		w.settle(2, a)
+		h.take()
+		a.stop()
+		shut := fmt.Sprintf("[lost 0: %v lost 1: %v]", coordinator.ErrShutdown, coordinator.ErrShutdown)
+		if got := fmt.Sprint(h.take()); got != shut || h.fails == 0 {
+			w.Errorf("told %s, %d failures", got, h.fails)
+		}
+	})
+}
+
+// Hooks that block, or panic, delay neither heartbeats nor handlers; nothing is kept for ever.
+func TestHooksInTheWay(t *testing.T) {
+	for name, hooks := range map[string]coordinator.Hooks{
+		"slow":  (&heard{slow: 10 * time.Second}).hooks(),
+		"panic": {Renewed: func(time.Duration, error) { panic("renewed") }, Gained: func(dynamolease.Lease) { panic("gained") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a := w.start("a", 3, hooked(hooks))
+				w.settle(3, a)
+				w.always(20*interval, "worked", func() bool { return w.balanced(3, a) && a.Health() == nil })
+			})
+		})
+	}
+}
+
+func TestHealth(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		a := w.prepare("a", 2, renewing(renewal))
+		if a.Health() == nil {
+			w.Error("healthy before it has joined")
+		}
+		a.begin(w.Context())
+		w.settle(2, a)
+		w.always(5*interval, "healthy", func() bool { return a.Health() == nil })
+		heal := a.path.Every("UpdateItem", dynamotest.AccessDenied())
+		healPlain := a.path.Every("TransactWriteItems", dynamotest.AccessDenied())
+		unwell := w.within(ttl, "unwell", func() bool { return a.Health() != nil })
+		if unwell > ttl/2+tick || w.busy() != 2 {
+			w.Errorf("unwell after %v, with %d partitions", unwell, w.busy())
+		}
+		var setup *dynamolease.SetupError
+		if err := a.Health(); !errors.As(err, &setup) {
+			w.Errorf("it says %v", err)
+		}
+		heal()
+		healPlain()
+		w.within(round, "well again", func() bool { return a.Health() == nil })
+		a.stop()
+		if a.Health() == nil {
+			w.Error("healthy after it has stopped")
+		}
+	})
+}
+
+// One whose leases are not renewed is unwell, though its session is.
+func TestHealthPerLease(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a := w.start("a", 2, renewing(coordinator.PerLease))
+		w.settle(2, a)
+		a.path.Every("TransactWriteItems", dynamotest.Throttle())
+		w.within(ttl, "unwell", func() bool { return a.Health() != nil })
+		if n := w.busy(); n != 2 {
+			w.Errorf("%d partitions are worked", n)
+		}
+	})
+}
