@@ -4,7 +4,9 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTFLAGS   ?= -race -count=1 -timeout 8m
 
-.PHONY: help demo test test-aws bench lint fmt ci
+LAMBDA_ARCH ?= arm64
+
+.PHONY: help demo test test-aws bench lambda lint fmt ci
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -20,6 +22,10 @@ test-aws: ## the same against DynamoDB itself: the usual AWS configuration, a ta
 
 bench: ## each operation beside the bare SDK calls that send the same requests
 	$(GO) run ./internal/bench
+
+lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 for the other architecture)
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \
+		-ldflags="-s -w -buildid=" -o dist/lambda/reaper/bootstrap ./lambda/reaper
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }

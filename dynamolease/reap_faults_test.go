@@ -157,6 +157,7 @@ func TestReapStops(t *testing.T) {
 		"with its context":                            reapCancelled,
 		"at the limit, and goes on":                   reapLimit,
 		"when the store throttles, and goes on":       reapThrottled,
+		"before the deadline where nothing answers":   reapDeadlineHang,
 		"at the deadline with a request that hangs":   reapHang,
 		"and begins anew where the place is refused":  reapBadPlace,
 		"and begins anew with other segments":         reapOtherSegments,
@@ -205,6 +206,24 @@ func reapDeadline(w *world) {
 	}
 	if last := w.node().reap(dynamolease.ReapConfig{}); last.Resumed {
 		w.Errorf("the last: %+v", last)
+	}
+}
+
+func reapDeadlineHang(w *world) {
+	w.bulk(twoPages)
+	n := w.node()
+	n.path.Every("UpdateItem", dynamotest.Hang())
+	var deletes atomic.Int64
+	n.path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		if deletes.Add(1) > 1000 { // there is a position to be kept
+			return dynamotest.Hang()(req, send)
+		}
+		return send(req)
+	})
+	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
+	defer cancel()
+	if report, err := n.Reap(ctx, dynamolease.ReapConfig{}); err != nil || ctx.Err() != nil || report.Stopped != dynamolease.StoppedByDeadline {
+		w.Errorf("%+v, %v, %v", report, err, ctx.Err())
 	}
 }
 

@@ -18,7 +18,8 @@ var positionKey = key{"R#reaper", "POSITION"}
 // beginning, null for a segment that is done.
 const attrPosition = "position"
 
-// positionPatience bounds the write of the position, which also goes out when the context has just ended.
+// positionPatience bounds the write of the position, which also goes out when the context was just cancelled. Half of the time
+// until the context's deadline is for the caller.
 const positionPatience = time.Second
 
 // A scanPlace is where in its segment a run is: after a row, at the beginning (the zero value), or done.
@@ -113,7 +114,11 @@ func (r *reaping) keep(ctx context.Context, before, after position) {
 	if slices.Equal(before, after) || !before.resumes() && !after.resumes() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), positionPatience)
+	patience := positionPatience
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	value := after.value()
 	if !after.resumes() {
