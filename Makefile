@@ -3,10 +3,16 @@
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTFLAGS   ?= -race -count=1 -timeout 8m
-
 LAMBDA_ARCH ?= arm64
+CDK         := npx --yes aws-cdk@2.1148.1
 
-.PHONY: help demo test test-aws bench lambda lint fmt ci
+# Modules besides the root's, in which the heavy dependencies are.
+MODULES := infra/cdk
+
+# CDK's runtime says on each start how long it will support this version of Node.js.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
+
+.PHONY: help demo test test-root test-cdk test-aws bench lambda deploy destroy lint fmt ci
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -14,10 +20,15 @@ help: ## list the targets
 demo: ## the main job on real input: four worker processes count the words of the Go standard library
 	$(GO) run ./cmd/dynamolease demo
 
-test: ## all tests, on a database of their own, with the race detector
+test: test-root test-cdk ## all tests, on a database of their own
+
+test-root: ## those of the library and its programs, with the race detector
 	DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
 
-test-aws: ## the same against DynamoDB itself: the usual AWS configuration, a table of its own
+test-cdk: ## the CDK construct, and its template applied to a real database and the real reaper; no account needed
+	cd infra/cdk && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
+
+test-aws: ## those of the library against DynamoDB itself: the usual AWS configuration, a table of its own
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
 
 bench: ## each operation beside the bare SDK calls that send the same requests
@@ -27,10 +38,16 @@ lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 f
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \
 		-ldflags="-s -w -buildid=" -o dist/lambda/reaper/bootstrap ./lambda/reaper
 
-lint: ## formatting, vet, staticcheck
+deploy: lambda ## provision the table, its reaper and its alarms in your AWS account (cdk bootstrap it once before)
+	cd infra/cdk && $(CDK) deploy
+
+destroy: lambda ## take that away again; the table and its rows stay
+	cd infra/cdk && $(CDK) destroy
+
+lint: ## formatting, vet, staticcheck, in all modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	@for module in . $(MODULES); do echo "lint $$module"; \
+		(cd $$module && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 
 fmt: ## format the code
 	gofmt -w .

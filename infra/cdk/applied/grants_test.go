@@ -1,0 +1,44 @@
+package applied_test
+
+import (
+	"testing"
+
+	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
+)
+
+// A run does all that a grant is for, under a policy, and returns what went wrong first. Each makes a table of its own.
+type run func(t *testing.T, w *world, policy iamproxy.Policy) error
+
+// purposes are what the grants are for, by the names of their roles.
+var purposes = map[string]run{
+	"Holder": runFleet, "HolderOfAll": runFleet, "Boot": runBoots,
+	"Reader": runReader, "ReaderOfAll": runReader, "Verifier": runVerifier,
+}
+
+func TestGrants(t *testing.T) {
+	for role, run := range purposes {
+		t.Run(role, func(t *testing.T) {
+			w := apply(t)
+			if err := run(t, w, w.policy(t, role)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("C61", testTwoTeams)
+	t.Run("names are taken literally", testStrangeNames)
+	t.Run("out of scope", testOutOfScope)
+}
+
+// Every action has to be there, and no other may be.
+func TestGrantsAreExact(t *testing.T) {
+	for role, run := range purposes {
+		t.Run(role, func(t *testing.T) {
+			for name, m := range mutations(apply(t).policy(t, role)) {
+				t.Run(name, func(t *testing.T) {
+					w := apply(t)
+					m.expect(t, run(t, w, m.change(w.policy(t, role))))
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package applied_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
+)
+
+// runReader looks at leases and members under a policy.
+func runReader(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
+	t.Helper()
+	guard := iamproxy.NewGuard(policy, "pk")
+	synctest.Test(t, func(t *testing.T) {
+		holder, reader := w.newPath(nil), w.newPath(guard)
+		defer holder.transport.Close()
+		defer reader.transport.Close()
+		if err := w.occupy(holder); err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(w.look(reader), guard.Refused(), unneeded(guard))
+	})
+	return err
+}
+
+// occupy has somebody hold a lease and be a member.
+func (w *world) occupy(p *path) error {
+	store, err := w.store(p)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if _, _, err := store.Acquire(ctx, "orders", 3, "a", time.Minute); err != nil {
+		return err
+	}
+	_, err = store.Heartbeat(ctx, "shop", "a", "a:1", time.Minute, "orders")
+	return err
+}
+
+func (w *world) look(p *path) error {
+	ctx := context.Background()
+	store, err := w.store(p)
+	if err != nil {
+		return err
+	}
+	if err := store.CheckTable(ctx); err != nil {
+		return err
+	}
+	owners, err := store.Owners(ctx, "orders")
+	if err != nil || len(owners) != 1 {
+		return fmt.Errorf("owners: %v, %w", owners, err)
+	}
+	members, err := store.Members(ctx, "shop")
+	if err != nil || len(members) != 1 {
+		return fmt.Errorf("members: %v, %w", members, err)
+	}
+	return nil
+}
+
+// runVerifier loads and verifies a process lease under a policy.
+func runVerifier(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
+	t.Helper()
+	guard := iamproxy.NewGuard(policy, "pk")
+	synctest.Test(t, func(t *testing.T) {
+		holder, reader := w.newPath(nil), w.newPath(guard)
+		defer holder.transport.Close()
+		defer reader.transport.Close()
+		if err := w.boots(holder, "node-1"); err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(w.verify(reader), guard.Refused(), unneeded(guard))
+	})
+	return err
+}
+
+func (w *world) verify(p *path) error {
+	ctx := context.Background()
+	store, err := w.store(p)
+	if err != nil {
+		return err
+	}
+	if err := store.CheckTable(ctx); err != nil {
+		return err
+	}
+	authority, err := w.authority(p, time.Hour)
+	if err != nil {
+		return err
+	}
+	defer authority.Close()
+	node, err := authority.StoreFor("node-1")
+	if err != nil {
+		return err
+	}
+	if lease, found, err := node.Load(ctx); err != nil || !found || lease.Term != 3 {
+		return fmt.Errorf("load: %v, %v, %w", lease, found, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package leasetable
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+)
+
+// GrantHolder allows what a program needs that holds leases in scope: coordinators, plain and session leases, fenced work,
+// membership, process leases, and Store.CheckTable. A nil scope is the whole table.
+//
+// Requests for rows outside of the scope are refused by IAM, and so are those without a key, such as a Scan. The items of
+// a program's own tables in Store.Transact need grants of their own.
+//
+// The error is a [PropsError]; nothing was granted then.
+func (t *LeaseTable) GrantHolder(grantee awsiam.IGrantable, scope *Scope) error {
+	work := []string{"GetItem", "Query", "UpdateItem"}
+	if len(t.arns) == 1 {
+		work = append(work, "ConditionCheckItem") // part of transactions, which a replicated table does not have
+	}
+	if err := t.grant(grantee, scope, work, []string{"GetItem", "UpdateItem"}); err != nil {
+		return fmt.Errorf("grant holder: %w", err)
+	}
+	t.grantKey(grantee, true)
+	return nil
+}
+
+// GrantReader allows what a program needs that only looks: Store.Owners and Members, loading and verifying process
+// leases, and Store.CheckTable. A nil scope is the whole table.
+//
+// The error is a [PropsError]; nothing was granted then.
+func (t *LeaseTable) GrantReader(grantee awsiam.IGrantable, scope *Scope) error {
+	if err := t.grant(grantee, scope, []string{"GetItem", "Query"}, []string{"GetItem"}); err != nil {
+		return fmt.Errorf("grant reader: %w", err)
+	}
+	t.grantKey(grantee, false)
+	return nil
+}
+
+// grant allows operations on the rows in scope: work on those of leases and members, process on those of process leases.
+func (t *LeaseTable) grant(grantee awsiam.IGrantable, scope *Scope, work, process []string) error {
+	statements := []awsiam.PolicyStatement{allow(t.arns, nil, "DescribeTable", "DescribeTimeToLive")}
+	switch {
+	case scope == nil:
+		statements = append(statements, allow(t.arns, nil, work...))
+	default:
+		if err := scope.validate(); err != nil {
+			return err
+		}
+		if keys := scope.workKeys(); len(keys) > 0 {
+			statements = append(statements, allow(t.arns, theseKeys(keys...), work...))
+		}
+		if keys := scope.processKeys(); len(keys) > 0 {
+			statements = append(statements, allow(t.arns, theseKeys(keys...), process...))
+		}
+	}
+	for _, statement := range statements {
+		if added := grantee.GrantPrincipal().AddToPrincipalPolicy(statement); !*added.StatementAdded {
+			return errors.New("the grantee takes no permissions: it is neither a role, a user nor a group of this app")
+		}
+	}
+	return nil
+}

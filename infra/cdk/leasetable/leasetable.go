@@ -1,0 +1,63 @@
+package leasetable
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// A LeaseTable is the table of dynamolease, and what belongs to it.
+type LeaseTable struct {
+	constructs.Construct
+
+	table       awsdynamodb.TableV2
+	reaper      awslambda.Function
+	deadLetters awssqs.Queue
+	arns        []*string // of the table, in each Region that has it
+}
+
+// New adds a table to a stack, with its reaper, alarms and outputs. props may be nil.
+//
+// The error is a [PropsError], or says that the reaper's program was not built; nothing was added then.
+func New(scope constructs.Construct, id string, props *Props) (*LeaseTable, error) {
+	p := props.withDefaults()
+	if err := p.validate(awscdk.Stack_Of(scope)); err != nil {
+		return nil, fmt.Errorf("lease table %s: %w", id, err)
+	}
+	program, err := findProgram(p.Reaper.AssetDir)
+	if err != nil {
+		return nil, fmt.Errorf("lease table %s: find the reaper's program: %w", id, err)
+	}
+	t := &LeaseTable{}
+	constructs.NewConstruct_Override(t, scope, &id)
+	t.addTable(p)
+	t.addReaper(p.Reaper, program)
+	t.addSchedule(p.Reaper)
+	t.addAlarms(p)
+	t.addOutputs()
+	return t, nil
+}
+
+// Table is the table.
+func (t *LeaseTable) Table() awsdynamodb.TableV2 { return t.table }
+
+// Function is the reaper.
+func (t *LeaseTable) Function() awslambda.Function { return t.reaper }
+
+// DeadLetters is the queue of runs of the reaper that were given up.
+func (t *LeaseTable) DeadLetters() awssqs.Queue { return t.deadLetters }
+
+func (t *LeaseTable) addOutputs() {
+	t.output("TableName", "Name of the table, for dynamolease.New", t.table.TableName())
+	t.output("TableArn", "ARN of the table", t.table.TableArn())
+	t.output("ReaperName", "Name of the function that reaps dead rows", t.reaper.FunctionName())
+}
+
+func (t *LeaseTable) output(id, description string, value *string) {
+	awscdk.NewCfnOutput(t, &id, &awscdk.CfnOutputProps{Description: jsii.String(description), Value: value})
+}
