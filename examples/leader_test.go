@@ -1,0 +1,33 @@
+package examples_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+// One node of a service leads at a time. What a leader writes elsewhere carries the epoch: whoever takes it refuses an
+// epoch below the greatest that it has seen.
+func Example_leader() {
+	ctx, stop := context.WithCancel(context.Background())
+	store, err := dynamolease.New(client, "leases")
+	if err != nil {
+		log.Fatal(err)
+	}
+	lead := func(ctx context.Context, lease coordinator.Lease) error {
+		fmt.Println("node-1 leads, with an epoch above zero:", lease.Epoch > 0)
+		stop() // the node stops
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	err = coordinator.Elect(ctx, store, coordinator.Config{
+		Service: "shop-leader", Node: "node-1", Address: "10.0.0.7:8080",
+	}, "shop-leader", lead)
+	fmt.Println("it has resigned:", err)
+	// Output:
+	// node-1 leads, with an epoch above zero: true
+	// it has resigned: <nil>
+}
