@@ -3,6 +3,7 @@ package examples_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,11 +11,11 @@ import (
 // Every piece of Go in the README and in docs is code of the examples, which are compiled and run.
 func TestSnippetsInDocuments(t *testing.T) {
 	var code string
-	for _, file := range glob(t, "*.go") {
+	for _, file := range append(glob(t, "*.go"), glob(t, "../infra/cdk/leasetable/example_test.go")...) {
 		code += lines(read(t, file))
 	}
 	snippets := 0
-	for _, file := range append(glob(t, "../*.md"), glob(t, "../docs/*.md")...) {
+	for _, file := range slices.Concat(glob(t, "../*.md"), glob(t, "../docs/*.md"), glob(t, "../infra/cdk/*.md")) {
 		for i, block := range strings.Split(read(t, file), "```go\n")[1:] {
 			snippet, _, _ := strings.Cut(block, "```")
 			snippets++

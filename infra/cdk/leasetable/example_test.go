@@ -1,0 +1,37 @@
+package leasetable_test
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
+)
+
+// A table in a stack of your own, and what a service of yours may do with it.
+func ExampleNew() {
+	add := func(stack awscdk.Stack, onCall awssns.ITopic, task awsecs.TaskDefinition) error {
+		leases, err := leasetable.New(stack, "Leases", &leasetable.Props{
+			Alarms: leasetable.Alarms{Topic: onCall},
+		})
+		if err != nil {
+			return err
+		}
+		err = leases.GrantHolder(task.TaskRole(), &leasetable.Scope{
+			Groups: []string{"orders"}, Services: []string{"shop"},
+		})
+		return err
+	}
+	_ = add
+}
+
+// An account whose limit of concurrent functions is too small to reserve one.
+func ExampleLeaseTable_Function() {
+	var leases *leasetable.LeaseTable // as above
+	if leases == nil {
+		return
+	}
+	leases.Function().Node().DefaultChild().(awslambda.CfnFunction).AddPropertyDeletionOverride(jsii.String("ReservedConcurrentExecutions"))
+}
