@@ -2,7 +2,7 @@ package leasetable_test
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
@@ -12,14 +12,14 @@ import (
 
 // A table in a stack of your own, and what a service of yours may do with it.
 func ExampleNew() {
-	add := func(stack awscdk.Stack, onCall awssns.ITopic, task awsecs.TaskDefinition) error {
+	add := func(stack awscdk.Stack, onCall awssns.ITopic, worker awsiam.IRole) error {
 		leases, err := leasetable.New(stack, "Leases", &leasetable.Props{
 			Alarms: leasetable.Alarms{Topic: onCall},
 		})
 		if err != nil {
 			return err
 		}
-		err = leases.GrantHolder(task.TaskRole(), &leasetable.Scope{
+		err = leases.GrantHolder(worker, &leasetable.Scope{
 			Groups: []string{"orders"}, Services: []string{"shop"},
 		})
 		return err
