@@ -7,12 +7,13 @@ LAMBDA_ARCH ?= arm64
 CDK         := npx --yes aws-cdk@2.1148.1
 
 # Modules besides the root's, in which the heavy dependencies are.
-MODULES := infra/cdk
+MODULES := infra/cdk otel e2e
 
 # CDK's runtime says on each start how long it will support this version of Node.js.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
 
-.PHONY: help demo test test-root test-cdk test-aws bench lambda deploy destroy lint fmt ci
+.PHONY: help demo test test-root test-otel test-cdk test-e2e test-aws \
+	proof proof-short proof-aws planted promises fuzz bench lambda deploy destroy lint fmt ci
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -20,13 +21,34 @@ help: ## list the targets
 demo: ## the main job on real input: four worker processes count the words of the Go standard library
 	$(GO) run ./cmd/dynamolease demo
 
-test: test-root test-cdk ## all tests, on a database of their own
+test: test-root test-otel test-cdk test-e2e ## all tests, on a database of their own
 
 test-root: ## those of the library and its programs, with the race detector
 	DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
 
+test-otel: ## the adapter for OpenTelemetry
+	cd otel && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
+
 test-cdk: ## the CDK construct, and its template applied to a real database and the real reaper; no account needed
 	cd infra/cdk && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
+
+test-e2e: proof-short ## the short run of the proof, and the tests of its tools
+	cd e2e && $(GO) test -count=1 ./planted ./promises ./proof
+
+proof: ## the long run: histories, simulated fleets, chaos; seeds from the clock
+	cd e2e && $(GO) run ./proof -long
+
+proof-short: ## the same with fixed seeds, in some two minutes
+	cd e2e && $(GO) run ./proof
+
+proof-aws: ## the histories against DynamoDB itself
+	cd e2e && $(GO) run ./proof -aws
+
+planted: ## plant mistakes into the library, each of which the suites have to catch
+	cd e2e && $(GO) run ./planted
+
+promises: ## the tests of each promise
+	@cd e2e && $(GO) run ./promises
 
 test-aws: ## those of the library against DynamoDB itself: the usual AWS configuration, a table of its own
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
