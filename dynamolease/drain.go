@@ -32,13 +32,11 @@ func (s *Store) setDrained(ctx context.Context, service, node string, on bool) e
 	_, err := settle(ctx, s, change[drainRow]{
 		key: k, rows: newMemory(never), decode: decodeDrain,
 		start: func(sighting[drainRow], moment) bool { return false },
-		propose: func(seen sighting[drainRow], at moment) (proposal[drainRow], error) {
+		// It writes in any case: what is still on its way, of another process too, is not to have the last word.
+		propose: func(_ sighting[drainRow], at moment) (proposal[drainRow], error) {
 			next := drainRow{key: k, node: node, on: on}
 			if !on { // the row stays for a while: one that is deleted could come back with a late request
 				next.ttl = cleanup(at.latest(), memberRetention)
-			}
-			if seen.row.on == on && len(seen.unanswered) == 0 {
-				return proposal[drainRow]{action: leave, next: seen.row}, nil
 			}
 			return proposal[drainRow]{action: write, next: next}, nil
 		},

@@ -1,6 +1,8 @@
 package dynamolease_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ func TestDrain(t *testing.T) {
 		"members say so, until it is undrained": drainMembers,
 		"it outlives a restart, and the reaper": drainRestart,
 		"a late one does not come back":         drainLate,
+		"a late end of it does not come back":   drainLateEnd,
 		"it concerns no session and no lease":   drainLeases,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
@@ -88,6 +91,32 @@ func drainLate(w *world) {
 	n.path.Close()
 	if got := w.node().drained(); got != "" {
 		w.Errorf("drained are %q", got)
+	}
+}
+
+// Whoever drains a node again, because nothing told whether it was undrained, has the last word: also with another store.
+func drainLateEnd(w *world) {
+	n := w.node()
+	n.heartbeat("A", "host:1")
+	for _, on := range []bool{true, false} {
+		late, deliver := w.node(), make(chan struct{})
+		n.drain("A", on)
+		late.path.Every("UpdateItem", dynamotest.Late(deliver))
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		set := late.Drain
+		if on {
+			set = late.Undrain
+		}
+		if err := set(ctx, w.service, "A"); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+			w.Errorf("drained: %v", err)
+		}
+		cancel()
+		n.drain("A", on)
+		close(deliver)
+		late.path.Close()
+		if got := w.node().drained() == "A"; got != on {
+			w.Errorf("drained: %v, want %v", got, on)
+		}
 	}
 }
 

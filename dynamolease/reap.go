@@ -88,8 +88,8 @@ func (s *Store) Reap(ctx context.Context, cfg ReapConfig) (ReapReport, error) {
 	defer cancel()
 	r := &reaping{store: s, cfg: cfg}
 	r.run(work, ctx)
-	if r.err == nil && r.report.Stopped == StoppedByDeadline {
-		r.err = context.Cause(ctx) // nil unless ctx itself has ended
+	if ctx.Err() != nil && r.err == nil && r.report.Stopped == StoppedByDeadline {
+		r.err, r.report.Stopped = context.Cause(ctx), ""
 	}
 	return r.report, s.explain(r.err, "reap")
 }

@@ -68,6 +68,9 @@ func judgeProcess(d decoder) (kept bool, err error) {
 		return true, nil
 	case strings.HasPrefix(d.key.sk, predecessorPrefix), strings.HasPrefix(d.key.sk, successorPrefix):
 		d.text(attrNode)
+		if d.has(attrRev) {
+			d.fail(attrRev, "is not of a fence")
+		}
 		return false, d.err
 	}
 	return false, d.key.malformed(attrSK, "is not HEAD, F# or T#")

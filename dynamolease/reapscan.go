@@ -51,10 +51,10 @@ func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages ch
 // page reads the rows of one page whose ttl has passed or cannot be compared. They may be stale: what is deleted is decided
 // by the condition of the delete.
 func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage, error) {
-	if err := r.store.awaitTime(ctx, positionKey.pk, r.store.budget(0), r.store.timeout(0)); err != nil {
+	at, err := r.moment(ctx)
+	if err != nil {
 		return duePage{}, err
 	}
-	at, _ := r.store.timing.moment()
 	input := r.scanInput(number, from, at)
 	var out *dynamodb.ScanOutput
 	sent, err := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
@@ -72,6 +72,19 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 		report.ReadUnits += capacity(out.ConsumedCapacity)
 	})
 	return duePage{out.Items, at, placeAfter(out.LastEvaluatedKey)}, nil
+}
+
+// moment is one at which the store's time is known, also when the machine is suspended just now.
+func (r *reaping) moment(ctx context.Context) (moment, error) {
+	budget := r.store.budget(0)
+	for {
+		if at, ok := r.store.timing.moment(); ok {
+			return at, nil
+		}
+		if err := r.store.awaitTime(ctx, positionKey.pk, budget, r.store.timeout(0)); err != nil {
+			return moment{}, err
+		}
+	}
 }
 
 func (r *reaping) scanInput(number int, from scanPlace, at moment) *dynamodb.ScanInput {

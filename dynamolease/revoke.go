@@ -2,10 +2,14 @@ package dynamolease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/google/uuid"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // maxOrders is how many leases a session can be told to give up with one heartbeat.
@@ -27,16 +31,13 @@ const maxOrders = 100
 //
 // A free partition can be acquired by anybody, the former holder included.
 //
-// It is a read and up to three writes; a call again is a read or two. Errors: [ArgumentError], [RowError], [SetupError],
+// It is up to four reads and two writes; a call again is a read or two. Errors: [ArgumentError], [RowError], [SetupError],
 // [ErrUnknownOutcome], the context's, or the SDK's, after retries for at most 10 seconds a request. Calling again is safe.
 func (s *Store) Revoke(ctx context.Context, group string, partition int, epoch int64) (lease Lease, done bool, err error) {
 	if err := firstError(checkName("group", group), checkPartition("partition", partition), checkEpoch(epoch)); err != nil {
 		return Lease{}, false, s.explain(err, "revoke")
 	}
-	r := &revocation{epoch: epoch, acquisition: acquisition{
-		// What it takes from a holder that is over is its own for a moment, so that the epoch grows.
-		store: s, key: leaseKey(group, partition), holder: holder{owner: "revoked#" + uuid.NewString()}, ttl: MinTTL,
-	}}
+	r := &revocation{epoch: epoch, acquisition: acquisition{store: s, key: leaseKey(group, partition)}}
 	lease, done, err = r.run(ctx)
 	return lease, done, s.explain(err, "revoke %s/%d", group, partition)
 }
@@ -50,7 +51,7 @@ func checkEpoch(epoch int64) error {
 
 // A revocation takes one lease from its holder.
 type revocation struct {
-	acquisition       // of the revoker, which tells whether the holder is over
+	acquisition       // of nobody, which tells whether the holder is over
 	epoch       int64 // of the lease
 }
 
@@ -66,13 +67,17 @@ func (r *revocation) run(ctx context.Context) (Lease, bool, error) {
 	case row.revoked:
 		return r.describe(row), false, nil
 	}
-	if row.inSession() {
-		if err := r.order(ctx, row); err != nil {
-			return Lease{}, false, err
-		}
+	if !row.inSession() {
+		return r.mark(ctx)
 	}
-	row, err = r.mark(ctx)
-	return r.describe(row), row.owner == "" || row.epoch != r.epoch, err
+	if err := r.order(ctx, row); err != nil {
+		return Lease{}, false, err
+	}
+	lease, done, err := r.mark(ctx)
+	if err != nil && !errors.Is(err, ErrUnknownOutcome) {
+		err = fmt.Errorf("%w: the session is to give it up, and the lease does not say so yet: %w", ErrUnknownOutcome, err)
+	}
+	return lease, done, err
 }
 
 // look reads the row, and tells whether its holder may still be there.
@@ -88,22 +93,21 @@ func (r *revocation) look(ctx context.Context) (row leaseRow, live bool, err err
 	return row, r.live(row, found.at), nil
 }
 
-// take acquires the lease of a holder that is over, and releases it: then its epoch has grown.
+// take frees the lease of a holder that is over, with a greater epoch.
 func (r *revocation) take(ctx context.Context) (Lease, bool, error) {
-	done, err := r.acquisition.run(ctx)
-	if err != nil {
-		return Lease{}, false, err
-	}
-	if row := done.seen.row; row.holder != r.holder {
-		return r.describe(row), row.epoch != r.epoch, nil
-	}
-	release := &release{store: r.store, key: r.key, holder: r.holder, live: leaseRow.unexpired}
-	if _, err := release.run(ctx); err != nil {
-		return Lease{}, false, err
-	}
-	lease := done.seen.row
-	lease.holder = holder{}
-	return lease.lease(), true, nil
+	return r.rewrite(ctx, r.consult, func(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
+		row := seen.row
+		if row.owner == "" || row.epoch != r.epoch || r.live(row, at) {
+			return proposal[leaseRow]{action: leave, next: row}, nil
+		}
+		p := proposal[leaseRow]{action: write}
+		if row.inSession() {
+			p.check = &condition{row.session, []string{r.other.rev}}
+		}
+		next, err := row.acquired(r.holder, false, 0, at, r.store.retention)
+		p.next = next.freed(at, r.store.retention)
+		return p, err
+	})
 }
 
 // order writes into the session's row that it is to give the lease up. The session's next heartbeat meets a row that is not
@@ -129,34 +133,56 @@ func (r *revocation) order(ctx context.Context, row leaseRow) error {
 }
 
 // mark writes into the row that the lease is not to be extended, if it is still the one that is to be revoked.
-func (r *revocation) mark(ctx context.Context) (leaseRow, error) {
+func (r *revocation) mark(ctx context.Context) (Lease, bool, error) {
+	return r.rewrite(ctx, nil, func(seen sighting[leaseRow], _ moment) (proposal[leaseRow], error) {
+		row := seen.row
+		if row.owner == "" || row.epoch != r.epoch || row.revoked {
+			return proposal[leaseRow]{action: leave, next: row}, nil
+		}
+		row.revoked = true
+		return proposal[leaseRow]{action: write, next: row}, nil
+	})
+}
+
+// rewrite changes the row of the lease, from a fresh look at it, and says what Revoke is to say of it then.
+func (r *revocation) rewrite(ctx context.Context, consult func(context.Context, leaseRow, *request.Budget, time.Duration) error,
+	propose func(sighting[leaseRow], moment) (proposal[leaseRow], error),
+) (Lease, bool, error) {
 	done, err := settle(ctx, r.store, change[leaseRow]{
 		key: r.key, rows: newMemory(func(leaseRow, int64) bool { return false }), decode: decodeLease,
-		start: func(sighting[leaseRow], moment) bool { return false },
-		propose: func(seen sighting[leaseRow], _ moment) (proposal[leaseRow], error) {
-			row := seen.row
-			if row.owner == "" || row.epoch != r.epoch || row.revoked {
-				return proposal[leaseRow]{action: leave, next: row}, nil
-			}
-			row.revoked = true
-			return proposal[leaseRow]{action: write, next: row}, nil
-		},
+		start: func(sighting[leaseRow], moment) bool { return false }, consult: consult, propose: propose,
 	})
-	return done.seen.row, err
+	if err != nil {
+		return Lease{}, false, err
+	}
+	row := done.seen.row
+	row.key = r.key // where the row is not there any more, it has none
+	return r.describe(row), row.owner == "" || row.epoch != r.epoch, nil
 }
 
 // orderOf names a lease in a session's row.
 func orderOf(k key, epoch int64) string { return fmt.Sprintf("%d %s %s", epoch, k.sk, k.pk) }
 
-// revoke has the session's heartbeats extend these leases no more.
+// parseOrder is the lease that an order names. What is none names no lease that there could be.
+func parseOrder(order string) (k key, epoch int64) {
+	number, name, _ := strings.Cut(order, " ")
+	k.sk, k.pk, _ = strings.Cut(name, " ")
+	epoch, _ = strconv.ParseInt(number, 10, 64)
+	return k, epoch
+}
+
+// revoke has the session's heartbeats extend these leases no more. It remembers them: the session may be about to learn
+// that it has acquired one of them.
 func (s *Session) revoke(orders []string) {
 	if len(orders) == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, grip := range s.held {
-		if slices.Contains(orders, orderOf(k, grip.epoch)) {
+	for _, order := range orders {
+		k, epoch := parseOrder(order)
+		s.revoked[k] = max(s.revoked[k], epoch)
+		if grip := s.held[k]; grip != nil && grip.epoch == epoch {
 			grip.revoke()
 		}
 	}

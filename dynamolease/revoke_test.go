@@ -1,6 +1,7 @@
 package dynamolease_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -21,6 +22,8 @@ func TestRevoke(t *testing.T) {
 		"a renewal on its way does not bring it back":                      revokeLateRenewal,
 		"a heartbeat on its way does not hide it":                          revokeLostHeartbeat,
 		"a release in between":                                             revokeReleased,
+		"by the holder's own store":                                        revokeOwnStore,
+		"where the node leaves before it knows":                            revokeLeaving,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}
@@ -282,5 +285,41 @@ func revokeReleased(w *world) {
 	}
 	if row := holder.row(1); row["revoked"] != nil || row["owner"] != nil {
 		w.Errorf("the row is %v", row)
+	}
+}
+
+func revokeOwnStore(w *world) {
+	n := w.node()
+	plain, session := n.acquire(1, "A"), n.holding("B", 2)
+	n.revoke(1, plain.Epoch)
+	n.revoke(2, session.Epoch)
+	n.beat()
+	if got := n.renew("A", 1); len(got) != 0 || !session.Revoked() || n.session.Err() != nil {
+		w.Errorf("renewed %+v; revoked in the session: %v, %v", got, session.Revoked(), n.session.Err())
+	}
+}
+
+// The mark that a node has left and the order each stay when the other is written, by the session or somebody else.
+func revokeLeaving(w *world) {
+	for _, others := range []bool{false, true} {
+		holder, operator := w.node(), w.node()
+		lease := holder.holding("A", 1)
+		operator.revoke(1, lease.Epoch)
+		leave := holder.session.Leave
+		if others {
+			leave = func(ctx context.Context) error { return operator.Leave(ctx, w.service, "A") }
+		}
+		if err := leave(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		for range 2 {
+			holder.beat()
+			if !lease.Revoked() || len(operator.members()) != 0 {
+				w.Errorf("revoked: %v; members are %v", lease.Revoked(), operator.members())
+			}
+		}
+		if err := holder.session.Close(w.Context()); err != nil {
+			w.Fatal(err)
+		}
 	}
 }

@@ -35,11 +35,12 @@ type Session struct {
 
 	calls *keyedLock // one heartbeat at a time, and one acquisition or release of a lease
 
-	mu    sync.Mutex
-	held  map[key]*grip // leases that were acquired and not released
-	cause error         // why it is over; nil before
-	alarm *time.Timer   // at the end of the term
-	done  chan struct{}
+	mu      sync.Mutex
+	held    map[key]*grip // leases that were acquired and not released
+	revoked map[key]int64 // epochs of leases that it was told to give up, whether it held them or not
+	cause   error         // why it is over; nil before
+	alarm   *time.Timer   // at the end of the term
+	done    chan struct{}
 }
 
 // A term is how long a holder may count on a session. It moves with each heartbeat.
@@ -121,7 +122,7 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	s.members.keep(row.key, done.seen, done.applied.at)
 	session := &Session{
 		store: s, node: node, ttl: ttl, row: done.seen.row,
-		term: &term{clock: &s.timing.node}, calls: newKeyedLock(), held: make(map[key]*grip), done: make(chan struct{}),
+		term: &term{clock: &s.timing.node}, calls: newKeyedLock(), held: make(map[key]*grip), revoked: make(map[key]int64), done: make(chan struct{}),
 	}
 	session.extend(done)
 	return session, nil

@@ -137,8 +137,10 @@ func (p *fencer) step() {
 		p.clock.step(time.Duration(p.random.Int64N(int64(ttl))))
 	case what < 62:
 		p.clock.suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
-	default:
+	case what < 63:
 		_ = p.Leave(ctx, p.w.service, fmt.Sprint("n", p.random.IntN(randomNodes)))
+	default:
+		p.revokeOne(ctx, partition)
 	}
 	time.Sleep(time.Duration(p.random.Int64N(int64(ttl / 12))))
 }
@@ -226,5 +228,15 @@ func (p *fencer) giveBack(ctx context.Context, partition int) {
 		_ = p.session.ReleaseAll(ctx)
 	default:
 		_ = p.session.Close(ctx)
+	}
+}
+
+// revokeOne takes a partition from whoever has it. When that is done, the holder must not believe in it any more.
+func (p *fencer) revokeOne(ctx context.Context, partition int) {
+	for epoch := p.epochOf(partition); ctx.Err() == nil; time.Sleep(ttl / 20) {
+		if _, done, err := p.Revoke(ctx, p.w.group, partition, epoch); err == nil && done {
+			p.seen.over(partition, epoch)
+			return
+		}
 	}
 }

@@ -36,8 +36,8 @@ func (s *Session) Acquire(ctx context.Context, group string, partition int) (lea
 		return Lease{}, false, s.store.explain(err, "acquire %s/%d", group, partition)
 	}
 	lease = a.describe(done.seen.row)
-	if !done.seen.row.heldBy(a.holder) {
-		s.drop(a.key)
+	if row := done.seen.row; !row.heldBy(a.holder) {
+		s.refused(row)
 		return lease, false, nil
 	}
 	lease.ExpiresAt = time.UnixMilli(s.term.exp.Load()).UTC()
@@ -140,7 +140,23 @@ func (s *Session) hold(k key, epoch int64) (*grip, error) {
 	case s.held[k] == nil || s.held[k].over.Load() || s.held[k].epoch != epoch:
 		s.held[k] = &grip{term: s.term, epoch: epoch}
 	}
+	if s.revoked[k] == epoch {
+		s.held[k].revoke()
+	} else {
+		delete(s.revoked, k)
+	}
 	return s.held[k], nil
+}
+
+// refused notes that a lease cannot be acquired: another has it, or it is the session's own and revoked, and is to be
+// released.
+func (s *Session) refused(row leaseRow) {
+	if row.holder != s.holder() {
+		s.drop(row.key)
+		return
+	}
+	s.revoke([]string{orderOf(row.key, row.epoch)})
+	s.keep(row.key)
 }
 
 // drop notes that a lease is not held any more, before it is released.

@@ -43,6 +43,17 @@ func (b *beliefs) forget(n *node, partition int) {
 	delete(b.held[n], partition)
 }
 
+// over expects that no node believes in a lease that is free, or another's.
+func (b *beliefs) over(partition int, epoch int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, leases := range b.held {
+		if lease := leases[partition]; lease.Epoch <= epoch && lease.Remaining() > 0 {
+			b.w.Errorf("%v: %s has %v left of partition %d at epoch %d, which was taken from it", time.Now(), lease.Owner, lease.Remaining(), partition, lease.Epoch)
+		}
+	}
+}
+
 func (b *beliefs) check() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -61,8 +61,11 @@ func (c *Coordinator) beat(ctx context.Context) {
 		wait = c.pause()
 		began := time.Now()
 		err := c.keep(ctx)
+		if ctx.Err() != nil {
+			return // what the node's end cuts short has not gone wrong
+		}
 		c.renewed(time.Since(began), err)
-		if err != nil && ctx.Err() == nil {
+		if err != nil {
 			c.report(ctx, "keep the leases", err)
 			wait = c.cfg.Interval / 10
 		}
@@ -85,7 +88,7 @@ func (c *Coordinator) keep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// heartbeat extends the session, or opens another when it is over.
+// heartbeat extends the session. It opens another when it is over, which is an error all the same.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
 	session := c.current()
 	_, err := session.Heartbeat(ctx)
@@ -96,7 +99,7 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	c.mu.Unlock()
 	if session.Err() != nil && !stopped {
 		c.logger.WarnContext(ctx, "dynamolease: session lost, another is opened", "session", session.ID())
-		err = c.open(ctx)
+		err = errors.Join(err, c.open(ctx))
 	}
 	return err
 }

@@ -26,11 +26,22 @@ func bodyOf(req *http.Request) string {
 // deleteRow deletes the row of a partition, as a person may.
 func (w *world) deleteRow(partition int) {
 	w.Helper()
+	w.delete("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+}
+
+// deleteSession deletes the row of a session.
+func (w *world) deleteSession(id string) {
+	w.Helper()
+	w.delete("M#"+w.service, "N#"+id)
+}
+
+func (w *world) delete(pk, sk string) {
+	w.Helper()
 	_, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
 		TableName: &w.table,
 		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "L#" + w.group},
-			"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("P#%010d", partition)},
+			"pk": &types.AttributeValueMemberS{Value: pk},
+			"sk": &types.AttributeValueMemberS{Value: sk},
 		},
 	})
 	if err != nil {

@@ -57,6 +57,7 @@ func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
 	w.ending = true
 	w.deadline = time.Now().Add(drain)
 	w.cancel(cause)
+	cause = context.Cause(w.ctx) // its expiry may have been faster
 	c.lost(*w.lease.Load(), cause)
 	c.logger.Info("dynamolease: partition "+verb(cause), "group", w.group.Name, "partition", w.partition, "epoch", w.epoch)
 	if w.returned() {

@@ -12,7 +12,8 @@ import (
 
 // Hooks are told what a coordinator does, for metrics; each may be nil. They are called one at a time, in order, from a
 // goroutine of their own, so that a slow one delays nothing: what 1,000 calls behind it have no room for is left out, and logged.
-// After Run has returned none is called. A hook that panics is logged.
+// After Run has returned none is called: it has left the service before, and then waits for the calls that are left, so a hook
+// must not wait for Run, or for ever. A hook that panics is logged.
 type Hooks struct {
 	// Round is told what [Coordinator.State] is after each round.
 	Round func(State)

@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -139,6 +140,81 @@ func TestHealthPerLease(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		a := w.start("a", 2, renewing(coordinator.PerLease))
 		w.settle(2, a)
+		a.path.Every("TransactWriteItems", dynamotest.Throttle())
+		w.within(ttl, "unwell", func() bool { return a.Health() != nil })
+		if n := w.busy(); n != 2 {
+			w.Errorf("%d partitions are worked", n)
+		}
+	})
+}
+
+// A heartbeat that finds the session lost has gone wrong, though another session is open at once.
+func TestHooksSessionLost(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		w.lenient = true
+		var told []error
+		a := w.start("a", 2, renewing(renewal), hooked(coordinator.Hooks{Renewed: func(_ time.Duration, err error) {
+			if err != nil {
+				told = append(told, err)
+			}
+		}}))
+		w.settle(2, a)
+		w.deleteSession(a.State().Session)
+		w.within(2*round+grace, "worked again", func() bool { return w.balanced(2, a) && a.State().Alive && a.Health() == nil })
+		time.Sleep(2 * round)
+		a.stop()
+		if len(told) != 1 || !errors.Is(told[0], dynamolease.ErrSessionLost) {
+			w.Errorf("told %v", told)
+		}
+	})
+}
+
+// What a graceful stop cuts short has not gone wrong.
+func TestHooksStopInHeartbeat(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		h := new(heard)
+		a := w.start("a", 2, renewing(renewal), hooked(h.hooks()))
+		w.settle(2, a)
+		beating := make(chan struct{})
+		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(func() { close(beating) }, nil), dynamotest.Delay(time.Second)))
+		<-beating
+		a.cancel()
+		<-a.over
+		if h.fails != 0 {
+			w.Errorf("%d heartbeats failed", h.fails)
+		}
+	})
+}
+
+// Why a handler's context has ended is told as the handler was told, also when the node stops right after.
+func TestHooksCause(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		h := new(heard)
+		a := w.start("a", 1, renewing(coordinator.PerLease), hooked(h.hooks()), handling(func(ctx context.Context, lease coordinator.Lease) error {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return nil
+		}))
+		w.lenient = true
+		w.settle(1, a)
+		a.path.Every("", dynamotest.Hang())
+		w.within(2*ttl, "lost", func() bool { return w.history(0)[0].cause != nil })
+		a.cancel()
+		<-a.over
+		if got := fmt.Sprint(h.take()); got != fmt.Sprintf("[gained 0 lost 0: %v]", coordinator.ErrLost) {
+			w.Errorf("told %s", got)
+		}
+	})
+}
+
+// A node whose rounds are as long as they may be is well between two of them.
+func TestHealthLongInterval(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		long := func(c *coordinator.Config) { c.Interval = ttl * 49 / 100 }
+		a := w.start("a", 2, renewing(renewal), long)
+		w.settle(2, a)
+		w.always(10*ttl, "healthy", func() bool { return a.Health() == nil })
+		a.path.Every("UpdateItem", dynamotest.Throttle())
 		a.path.Every("TransactWriteItems", dynamotest.Throttle())
 		w.within(ttl, "unwell", func() bool { return a.Health() != nil })
 		if n := w.busy(); n != 2 {

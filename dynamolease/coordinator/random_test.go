@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -18,7 +19,8 @@ const (
 	randomRound      = randomTTL / 3 * 11 / 10
 )
 
-// Nodes join, stop, crash, start again under their names, are cut off, suspended, and lose the store. No two handlers
+// Nodes join, stop, crash, start again under their names, are cut off, suspended, drained, and lose the store, and
+// their leases are revoked. No two handlers
 // whose leases are good work one partition at the same time, epochs only grow, and when all that ends all runs.
 func TestRandomCO7(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
@@ -36,12 +38,14 @@ type chaos struct {
 	nodes   []*node
 	born    int
 	cuts    map[*node]time.Time // until when a fault happens to its requests
+
+	operator *dynamolease.Store
 }
 
 func (w *world) random(seed uint64, renewal coordinator.Renewal) {
 	w.lenient = true
 	w.Cleanup(func() { time.Sleep(3 * randomTTL) }) // handlers that ignore their end return some time
-	c := &chaos{world: w, random: rand.New(rand.NewPCG(seed, uint64(renewal))), renewal: renewal, cuts: make(map[*node]time.Time)}
+	c := &chaos{world: w, random: rand.New(rand.NewPCG(seed, uint64(renewal))), renewal: renewal, cuts: make(map[*node]time.Time), operator: w.look()}
 	for range randomNodes {
 		c.join(c.name())
 	}
@@ -97,7 +101,7 @@ func (c *chaos) trouble() {
 	n := c.nodes[i]
 	remove := func() { c.nodes = append(c.nodes[:i:i], c.nodes[i+1:]...) }
 	d := time.Duration(c.random.Int64N(int64(2 * randomTTL)))
-	switch what := c.random.IntN(10); {
+	switch what := c.random.IntN(12); {
 	case what == 0 && len(c.nodes) > randomNodes/2:
 		n.cancel()
 		remove()
@@ -121,8 +125,42 @@ func (c *chaos) trouble() {
 		n.wake(d)
 	case what == 8:
 		c.cut(d, c.nodes[i:i+1], "Query", dynamotest.ServerError(500))
+	case what == 9:
+		c.setDrained(n.name, c.operator.Drain)
+		time.AfterFunc(d, func() { c.setDrained(n.name, c.operator.Undrain) })
+	case what == 10:
+		c.revoke(d, c.random.IntN(randomPartitions))
 	default:
 		c.cut(d, c.nodes[i:i+1], "", dynamotest.Hang())
+	}
+}
+
+func (c *chaos) setDrained(name string, set func(ctx context.Context, service, node string) error) {
+	c.Helper()
+	if err := set(context.Background(), c.service, name); err != nil {
+		c.Error(err)
+	}
+}
+
+// revoke takes a partition from who has it, for d at most. When that is done nobody counts on the lease any more.
+func (c *chaos) revoke(d time.Duration, partition int) {
+	c.Helper()
+	runs := c.history(partition)
+	if len(runs) == 0 {
+		return
+	}
+	lease := runs[len(runs)-1].lease
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
+		_, done, err := c.operator.Revoke(context.Background(), c.group, partition, lease.Epoch)
+		if err != nil {
+			c.Fatal(err)
+		}
+		if left := lease.Remaining(); done && left > 0 {
+			c.Errorf("partition %d at epoch %d is taken from its holder, who has %v left", partition, lease.Epoch, left)
+		}
+		if done {
+			return
+		}
 	}
 }
 
