@@ -72,7 +72,7 @@ func (a *acquisition) run(ctx context.Context) (settled[leaseRow], error) {
 
 func (a *acquisition) change() change[leaseRow] {
 	return change[leaseRow]{
-		key: a.key, rows: a.store.leases, decode: decodeLease, ttl: a.ttl,
+		key: a.key, rows: a.store.leases, decode: decodeLease, by: a.holder, ttl: a.ttl,
 		consult: a.consult, propose: a.propose,
 		// A row of another holder is read again, since it decides the answer; any other leads to a write.
 		start: func(seen sighting[leaseRow], at moment) bool {

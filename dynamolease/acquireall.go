@@ -83,7 +83,7 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 		case request.Unknown:
 			for _, p := range j.parts {
 				row := p.attempts[len(p.attempts)-1].row
-				p.seen.add(row)
+				p.seen.add(row, p.holder)
 				p.doubted = append(p.doubted, row.rev)
 			}
 			err = j.budget.Again(ctx, err)
@@ -147,7 +147,7 @@ func (j *joint) try(ctx context.Context, at moment) (request.Answer, request.Out
 		}
 		next := proposed.next.revised(uuid.NewString())
 		p.attempts = append(p.attempts, attempt[leaseRow]{next, at})
-		actions = append(actions, types.TransactWriteItem{Update: j.store.update(condition{p.key, p.seen.accepted(next)}, next.attributes())})
+		actions = append(actions, types.TransactWriteItem{Update: j.store.update(condition{p.key, p.seen.accepted(next, p.holder)}, next.attributes())})
 		if c := proposed.check; c != nil && !checked[c.key] {
 			checked[c.key] = true
 			checks = append(checks, types.TransactWriteItem{ConditionCheck: j.store.conditionCheck(*c)})

@@ -55,7 +55,7 @@ func (b *batch) run(ctx context.Context) error {
 
 // look is the moment of the next attempt. The rows are read where this cannot be decided without: a node that was
 // suspended does not know the store's time, and a lease that is not there any more by now may have been changed by an
-// attempt that was not answered.
+// attempt that was not answered, or by anybody since it was seen.
 func (b *batch) look(ctx context.Context) (moment, error) {
 	for tries := 0; ; tries++ {
 		if err := again(ctx, b.budget, tries); err != nil {
@@ -63,7 +63,7 @@ func (b *batch) look(ctx context.Context) (moment, error) {
 		}
 		at, ok := b.bulk.store.timing.moment()
 		doubtful := slices.DeleteFunc(slices.Clone(b.items), func(i *bulkItem) bool {
-			return !i.open() || ok && (b.bulk.holds(i.seen.row, at) || len(i.seen.unanswered) == 0)
+			return !i.open() || ok && (b.bulk.holds(i.seen.row, at) || len(i.seen.unanswered) == 0 && b.bulk.over(i))
 		})
 		if err := b.bulk.read(ctx, doubtful, b.budget); err != nil {
 			return at, err
@@ -73,6 +73,9 @@ func (b *batch) look(ctx context.Context) (moment, error) {
 		}
 	}
 }
+
+// over tells whether a lease was not there any more when its row was read.
+func (b *bulk) over(i *bulkItem) bool { return i.read != nil && !b.holds(i.seen.row, *i.read) }
 
 // open are the leases that are still to be changed; those that are not there any more by now are lost.
 func (b *batch) open(at moment) []*bulkItem {
@@ -107,7 +110,7 @@ func (b *batch) try(ctx context.Context, open []*bulkItem, at moment) (again boo
 	case request.Unknown:
 		for _, item := range open {
 			item.unknown = true
-			item.seen.add(item.attempts[len(item.attempts)-1].row)
+			item.seen.add(item.attempts[len(item.attempts)-1].row, b.bulk.holder)
 		}
 		return true, b.budget.Again(ctx, err)
 	case request.NotDone:
@@ -128,7 +131,7 @@ func (b *batch) input(open []*bulkItem, at moment) (*dynamodb.TransactWriteItems
 		}
 		next.rev = uuid.NewString()
 		item.attempts = append(item.attempts, attempt[leaseRow]{next, at})
-		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted(next)}, next.attributes())
+		actions[i].Update = b.bulk.store.update(condition{item.key, item.seen.accepted(next, b.bulk.holder)}, next.attributes())
 	}
 	return &dynamodb.TransactWriteItemsInput{TransactItems: actions}, nil
 }

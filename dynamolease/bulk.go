@@ -15,8 +15,9 @@ type bulk struct {
 	store *Store
 	ttl   time.Duration // bounds the requests; zero for a change without one
 
-	holds func(row leaseRow, at moment) bool              // the lease is still there to be changed
-	next  func(row leaseRow, at moment) (leaseRow, error) // what is to become of it
+	holder holder                                          // whose leases they are
+	holds  func(row leaseRow, at moment) bool              // the lease is still there to be changed
+	next   func(row leaseRow, at moment) (leaseRow, error) // what is to become of it
 
 	items  []*bulkItem
 	budget *request.Budget // of the whole
@@ -29,6 +30,7 @@ type bulkItem struct {
 	attempts []attempt[leaseRow]
 	applied  *attempt[leaseRow] // the attempt that changed it
 	answer   request.Answer     // to the request that said so
+	read     *moment            // before the row was read; nil for one from the store's memory
 	lost     bool               // it is not there to be changed
 	unknown  bool               // an attempt was not answered, and the row was not seen since
 }
@@ -89,7 +91,7 @@ func (b *bulk) read(ctx context.Context, items []*bulkItem, budget *request.Budg
 			found[row.key] = row
 		}
 		for _, item := range items[:n] {
-			item.answer = view.answer
+			item.answer, item.read = view.answer, &view.at
 			b.see(item, found[item.key], view.at)
 		}
 		items = items[n:]
@@ -123,7 +125,7 @@ func (b *bulk) write(ctx context.Context) error {
 // single changes one lease with an UpdateItem of its own.
 func (b *bulk) single(ctx context.Context, item *bulkItem) error {
 	done, err := settle(ctx, b.store, change[leaseRow]{
-		key: item.key, rows: b.store.leases, decode: decodeLease, ttl: b.ttl, seen: &item.seen, budget: b.budget.Share(),
+		key: item.key, rows: b.store.leases, decode: decodeLease, by: b.holder, ttl: b.ttl, seen: &item.seen, budget: b.budget.Share(),
 		propose: func(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 			if !b.holds(seen.row, at) {
 				return proposal[leaseRow]{action: leave, next: seen.row}, nil

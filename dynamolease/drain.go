@@ -70,7 +70,7 @@ func decodeDrain(row item) (drainRow, error) {
 
 func (r drainRow) revision() string { return r.rev }
 
-func (r drainRow) order() int64 { return 0 }
+func (r drainRow) supersedes(drainRow) bool { return true }
 
 func (r drainRow) revised(rev string) drainRow {
 	r.rev = rev

@@ -60,7 +60,11 @@ func decodeLease(row item) (leaseRow, error) {
 
 func (r leaseRow) revision() string { return r.rev }
 
-func (r leaseRow) order() int64 { return r.epoch }
+// supersedes is false where the row would go back: to an earlier epoch, to a holder who has released it, or to an earlier
+// expiry; and where an acquisition would come to a second epoch.
+func (r leaseRow) supersedes(former leaseRow) bool {
+	return r.epoch == former.epoch && (r.owner == "" || r.holder == former.holder && r.exp >= former.exp)
+}
 
 func (r leaseRow) revised(rev string) leaseRow {
 	r.rev = rev

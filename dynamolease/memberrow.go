@@ -58,7 +58,7 @@ func decodeMember(row item) (memberRow, error) {
 
 func (r memberRow) revision() string { return r.rev }
 
-func (r memberRow) order() int64 { return 0 } // a later heartbeat replaces whatever was there
+func (r memberRow) supersedes(memberRow) bool { return true } // a later heartbeat replaces whatever was there
 
 func (r memberRow) revised(rev string) memberRow {
 	r.rev = rev

@@ -11,7 +11,7 @@ import (
 type record[R any] interface {
 	revision() string // "" for a row that is not there
 	revised(rev string) R
-	order() int64 // never goes back in the life of a row
+	supersedes(R) bool // it can take the place of one that a write of the same holder may have left
 	attributes() []attribute
 }
 
@@ -19,30 +19,36 @@ type record[R any] interface {
 // with or may leave it with yet.
 type sighting[R record[R]] struct {
 	row        R
-	unanswered []unanswered
+	unanswered []unanswered[R]
 }
 
 // An unanswered is a write that may have been applied, or may be yet.
-type unanswered struct {
-	rev   string
-	order int64 // of the row that it writes
+type unanswered[R record[R]] struct {
+	row R
+	by  holder // for whom it was made; the zero holder for what is not a lease
 }
 
-// accepted are the revs that the row may have for a write of next that is based on this sighting. One that would be left
-// by a write of a higher order is not among them: the row would go back.
-func (s sighting[R]) accepted(next R) []string {
+// accepted are the revs that the row may have for a write of next, made for a holder, that is based on this sighting. What
+// may have been written for somebody else is not among them, nor what next cannot take the place of: there the write is to
+// be refused, and to be thought over with the row that comes along.
+func (s sighting[R]) accepted(next R, by holder) []string {
 	revs := []string{s.row.revision()}
 	for _, u := range s.unanswered {
-		if u.order <= next.order() {
-			revs = append(revs, u.rev)
+		if u.by == by && next.supersedes(u.row) {
+			revs = append(revs, u.row.revision())
 		}
 	}
 	return revs
 }
 
+// doubtful tells whether a write for this holder was never answered.
+func (s sighting[R]) doubtful(by holder) bool {
+	return slices.ContainsFunc(s.unanswered, func(u unanswered[R]) bool { return u.by == by })
+}
+
 // expects tells whether the row may have this rev, if nobody else has written it.
 func (s sighting[R]) expects(rev string) bool {
-	return rev == s.row.revision() || slices.ContainsFunc(s.unanswered, func(u unanswered) bool { return u.rev == rev })
+	return rev == s.row.revision() || slices.ContainsFunc(s.unanswered, func(u unanswered[R]) bool { return u.row.revision() == rev })
 }
 
 // maxUnanswered bounds what an outage can pile up: a condition takes at most 100 operands. A rev that was dropped costs
@@ -50,8 +56,8 @@ func (s sighting[R]) expects(rev string) bool {
 const maxUnanswered = 40
 
 // add notes that a write was not answered.
-func (s *sighting[R]) add(row R) {
-	s.unanswered = append(slices.Clip(s.unanswered), unanswered{row.revision(), row.order()})
+func (s *sighting[R]) add(row R, by holder) {
+	s.unanswered = append(slices.Clip(s.unanswered), unanswered[R]{row, by})
 	if n := len(s.unanswered); n > maxUnanswered {
 		s.unanswered = s.unanswered[n-maxUnanswered:]
 	}

@@ -52,7 +52,8 @@ func (s *Store) page(ctx context.Context, input *dynamodb.QueryInput, budget *re
 	return page, answer, err
 }
 
-// A view is rows as they were read, and the moment to judge them by.
+// A view is rows as they were read, and the moment to judge them by. That is from before they were read: what had not
+// expired then may have been extended since, and would be missed by a reader that was held up.
 type view[R any] struct {
 	rows   []R
 	at     moment
@@ -73,11 +74,12 @@ func queryNow[R any](ctx context.Context, s *Store, r rowRange, budget *request.
 		if err := s.awaitTime(ctx, r.pk, patience, s.timeout(ttl)); err != nil {
 			return view[R]{}, err
 		}
+		at, ok := s.timing.moment()
 		rows, answer, err := query(ctx, s, r, budget, ttl, decode)
 		if err != nil {
 			return view[R]{}, err
 		}
-		if at, ok := s.timing.moment(); ok {
+		if ok {
 			return view[R]{rows, at, answer}, nil
 		}
 	}

@@ -33,7 +33,7 @@ type release struct {
 
 func (r *release) run(ctx context.Context) (bool, error) {
 	done, err := settle(ctx, r.store, change[leaseRow]{
-		key: r.key, rows: r.store.leases, decode: decodeLease, propose: r.propose,
+		key: r.key, rows: r.store.leases, decode: decodeLease, by: r.holder, propose: r.propose,
 		start: func(seen sighting[leaseRow], at moment) bool {
 			return seen.row.holder == r.holder && r.live(seen.row, at)
 		},
@@ -64,7 +64,7 @@ func (r *release) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow
 		r.held = row
 		return proposal[leaseRow]{action: write, next: row.freed(at, r.store.retention)}, nil
 	}
-	if len(seen.unanswered) == 0 {
+	if !seen.doubtful(r.holder) {
 		return proposal[leaseRow]{action: leave, next: row}, nil
 	}
 	if row.rev == "" {

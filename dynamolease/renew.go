@@ -48,7 +48,7 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 func (s *Store) extension(owner string, ttl time.Duration) *bulk {
 	me := holder{owner: owner}
 	return &bulk{
-		store: s, ttl: ttl,
+		store: s, ttl: ttl, holder: me,
 		holds: func(row leaseRow, at moment) bool { return row.heldBy(me) && row.unexpired(at) },
 		next: func(row leaseRow, at moment) (leaseRow, error) {
 			return row.acquired(me, true, ttl, at, s.retention)

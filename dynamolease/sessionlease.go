@@ -72,7 +72,7 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &bulk{
-		store: s.store,
+		store: s.store, holder: me,
 		holds: func(row leaseRow, _ moment) bool { return row.rev != "" && row.holder == me },
 		next:  func(row leaseRow, at moment) (leaseRow, error) { return row.freed(at, s.store.retention), nil },
 	}

@@ -81,7 +81,7 @@ func (w *fencedWork) doubtful(ctx context.Context, err error) error {
 	var fenced *FencedError
 	var refused *types.TransactionCanceledException
 	switch {
-	case errors.As(err, &fenced) && w.row.work == w.before:
+	case errors.As(err, &fenced) && w.untouched():
 		return err // the row was written by others since, and not by us: what is on its way can't be applied
 	case !errors.As(err, &fenced) && errors.As(err, &refused):
 		if certain, barErr := w.bar(ctx); barErr == nil && certain {
@@ -115,5 +115,15 @@ func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
 	}
 	w.row = done.seen.row
 	w.done = w.applied()
-	return w.done || w.row.work == w.before, nil
+	return w.done || w.untouched(), nil
+}
+
+// maxHandOvers is far above what a lease can change hands while one call goes on, and far below by how much the first
+// epoch of a row that was made anew is greater than those before.
+const maxHandOvers = 1000
+
+// untouched tells whether the row shows that no attempt was applied. A row that is gone does not show it, nor does one
+// that was made anew since: without any work in it, it looks like one in which none was ever done.
+func (w *fencedWork) untouched() bool {
+	return w.row.rev != "" && w.row.work == w.before && (w.before != "" || w.row.epoch-w.lease.Epoch < maxHandOvers)
 }

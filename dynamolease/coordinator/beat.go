@@ -57,8 +57,8 @@ func (c *Coordinator) open(ctx context.Context) error {
 // beat keeps the node alive: its session, and leases with an expiry of their own. It waits for nothing else: neither for
 // handlers nor for requests that plan.
 func (c *Coordinator) beat(ctx context.Context) {
-	for wait := c.pause(); sleep(ctx, wait); {
-		wait = c.pause()
+	for wait := c.pause(ctx); sleep(ctx, wait); {
+		wait = c.pause(ctx)
 		began := time.Now()
 		err := c.keep(ctx)
 		if ctx.Err() != nil {

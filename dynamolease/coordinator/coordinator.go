@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
 // Run joins a service, and runs, for each partition that this node comes to own, the handler of its group, until ctx
@@ -70,11 +70,13 @@ type group struct {
 	free    int             // partitions without an owner, by the latest plan
 
 	// Of the planning goroutine alone.
-	settled bool          // the latest plan found nothing to do
-	since   int           // rounds since owners were read
-	waiting map[int]int   // rounds that partitions have been free for
-	pinned  map[int]int64 // partitions taken out of turn, and the round until which they are kept
-	pin     int64         // rounds for which the next ones are
+	settled  bool          // the latest plan found nothing to do
+	sessions []string      // of the nodes that take part, at the latest plan
+	alert    int           // rounds for which owners are read since these have changed
+	since    int           // rounds since owners were read
+	waiting  map[int]int   // rounds that partitions have been free for
+	pinned   map[int]int64 // partitions taken out of turn, and the round until which they are kept
+	pin      int64         // rounds for which the next ones are
 }
 
 // New checks cfg, and returns a coordinator that has not begun.
@@ -151,15 +153,15 @@ func (c *Coordinator) rounds(ctx context.Context) error {
 				return err
 			}
 			c.finishRound(time.Since(began))
-			timer.Reset(c.pause())
+			timer.Reset(c.pause(ctx))
 		}
 	}
 }
 
 // pause is the interval, with jitter: nodes that started together do not stay together.
-func (c *Coordinator) pause() time.Duration {
+func (c *Coordinator) pause(ctx context.Context) time.Duration {
 	tenth := c.cfg.Interval / 10
-	return c.cfg.Interval - tenth + rand.N(2*tenth)
+	return c.cfg.Interval - tenth + jitter.Below(ctx, 2*tenth)
 }
 
 func (c *Coordinator) finishRound(took time.Duration) {

@@ -1,8 +1,10 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,6 +130,7 @@ func (c *Coordinator) handOver(ctx context.Context) {
 		}
 	}
 	c.mu.Unlock()
+	slices.SortFunc(release, func(a, b *worker) int { return cmp.Compare(a.partition, b.partition) })
 	var releases sync.WaitGroup
 	slots := make(chan struct{}, acquireInFlight)
 	for _, w := range release {

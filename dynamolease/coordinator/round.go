@@ -60,12 +60,16 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 
 // planGroup plans one group, when there is a reason to.
 func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member) error {
-	nodes := takingPart(members, g.Name)
+	nodes, sessions := takingPart(members, g.Name)
 	mine, barred := c.holdings(g)
+	if !slices.Equal(sessions, g.sessions) {
+		// What a former session of a node holds comes free by itself, within a ttl, while the nodes are the same.
+		g.settled, g.sessions, g.alert = false, sessions, int(c.cfg.TTL/c.cfg.Interval)+patientRounds
+	}
 	if !c.due(g, nodes, len(mine)) {
 		return nil
 	}
-	g.settled, g.since = false, 0
+	g.settled, g.since, g.alert = false, 0, max(0, g.alert-1)
 	if !slices.Equal(nodes, g.nodes) { // whoever did not take a partition may be gone
 		g.pin = pinnedRounds
 		clear(g.pinned)
@@ -83,19 +87,18 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	c.note(g, nodes, p)
 	giving := c.give(g, mine, p)
 	got, err := c.take(ctx, g, session, v, p)
-	g.settled = err == nil && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
+	g.settled = err == nil && g.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
 	return err
 }
 
-// takingPart are the nodes that list a group and are not drained, in order.
-func takingPart(members []dynamolease.Member, group string) []string {
-	var nodes []string
+// takingPart are the nodes that list a group and are not drained, and their sessions, in order of the nodes.
+func takingPart(members []dynamolease.Member, group string) (nodes, sessions []string) {
 	for _, m := range members {
 		if slices.Contains(m.Groups, group) && !m.Drained {
-			nodes = append(nodes, m.Node)
+			nodes, sessions = append(nodes, m.Node), append(sessions, m.Session)
 		}
 	}
-	return nodes
+	return nodes, sessions
 }
 
 // due tells whether a group is to be planned in this round: the owners are not read without a reason.

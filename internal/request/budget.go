@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
 // Delays between attempts: the first is short, since a conflict or a lost connection is gone at once; the cap keeps a
@@ -49,7 +50,7 @@ func (b *Budget) Spent() error {
 // Again waits before the next attempt. Its error, which wraps cause, says why there is none: the context has ended, or
 // the budget is used up.
 func (b *Budget) Again(ctx context.Context, cause error) error {
-	delay := b.delay()
+	delay := b.delay(ctx)
 	if err := Ended(ctx); err != nil {
 		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
 	}
@@ -67,8 +68,8 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 }
 
 // delay grows from attempt to attempt, up to the cap, and is spread over half of its length.
-func (b *Budget) delay() time.Duration {
+func (b *Budget) delay(ctx context.Context) time.Duration {
 	longest := min(firstDelay<<min(b.tries, 10), b.cap)
 	b.tries++
-	return longest/2 + rand.N(longest/2+1)
+	return longest/2 + jitter.Below(ctx, longest/2+1)
 }
