@@ -55,6 +55,7 @@ func (t *LeaseTable) addAlarm(a alarm, to Alarms) {
 		EvaluationPeriods:  jsii.Number(a.periods),
 		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
 	})
+	t.alarms = append(t.alarms, made)
 	if to.Topic != nil {
 		action := awscloudwatchactions.NewSnsAction(to.Topic)
 		made.AddAlarmAction(action)
@@ -64,11 +65,16 @@ func (t *LeaseTable) addAlarm(a alarm, to Alarms) {
 
 // completeRuns is 1 where a run within the period got to the end of the table.
 func (t *LeaseTable) completeRuns(period time.Duration) awscloudwatch.IMetric {
+	return t.ofReaper(metricComplete, "Maximum", period)
+}
+
+// ofReaper is one of the metrics that the reaper itself reports.
+func (t *LeaseTable) ofReaper(name, statistic string, period time.Duration) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace:     jsii.String(metricNamespace),
-		MetricName:    jsii.String(metricComplete),
+		MetricName:    &name,
 		DimensionsMap: &map[string]*string{metricTable: t.table.TableName()},
-		Statistic:     jsii.String("Maximum"),
+		Statistic:     &statistic,
 		Period:        seconds(period),
 	})
 }

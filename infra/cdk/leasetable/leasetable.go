@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -18,6 +19,7 @@ type LeaseTable struct {
 	table       awsdynamodb.TableV2
 	reaper      awslambda.Function
 	deadLetters awssqs.Queue
+	alarms      []awscloudwatch.Alarm
 	arns        []*string // of the table, in each Region that has it
 }
 
@@ -39,6 +41,9 @@ func New(scope constructs.Construct, id string, props *Props) (*LeaseTable, erro
 	t.addReaper(p.Reaper, program)
 	t.addSchedule(p.Reaper)
 	t.addAlarms(p)
+	if p.Dashboard {
+		t.addDashboard()
+	}
 	t.addOutputs()
 	return t, nil
 }

@@ -19,7 +19,7 @@ import (
 // everything is a stack with all that this package can add.
 func everything(t *testing.T) *lab {
 	t.Helper()
-	l := deploy(t, func(p *leasetable.Props) { p.Reaper.Limit = 1000 })
+	l := deploy(t, func(p *leasetable.Props) { p.Reaper.Limit, p.Dashboard = 1000, true })
 	scope := &leasetable.Scope{Groups: []string{"orders"}, Services: []string{"shop"}, Nodes: []string{"n1"}}
 	for id, err := range map[string]error{
 		"holder": l.leases.GrantHolder(l.role("Holder"), scope),

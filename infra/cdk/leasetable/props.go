@@ -38,6 +38,10 @@ type Props struct {
 
 	// Alarms says what the alarms do.
 	Alarms Alarms
+
+	// Dashboard adds a CloudWatch dashboard of the table, its reaper and its alarms. It costs something beyond the first
+	// three of an account.
+	Dashboard bool
 }
 
 // Replication is a multi-Region strongly consistent table, in three Regions of one set. It has no transactions: use

@@ -1,0 +1,76 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+// A temper is how the handlers of a partition behave.
+type temper int
+
+const (
+	mild      temper = iota
+	slow             // returns some time after its context has ended, within the drain timeout
+	stuck            // returns long after the drain timeout
+	fails            // returns an error now and then
+	panicking        // panics now and then
+)
+
+var errHandler = errors.New("the handler fails")
+
+// temperOf is how the handlers of a partition behave in this script.
+func (s script) temperOf(partition int) temper {
+	if !s.hard {
+		return mild
+	}
+	return one(dice(s.seed, fmt.Sprint("temper", partition)), mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, slow, slow, stuck, fails, panicking)
+}
+
+// lag is how long handlers may hold a partition up that is to be handed over.
+func (s script) lag() time.Duration {
+	if !s.hard {
+		return 0
+	}
+	return s.drain
+}
+
+// work is the handler: it waits for the end of its context, and behaves as its partition's temper wants. Handlers whose
+// contexts end at the same time return one after the other, so that it does not depend on the scheduler which is first.
+func (s script) work(ctx context.Context, lease coordinator.Lease) error {
+	defer time.Sleep(time.Duration(lease.Partition+1) * time.Microsecond)
+	switch s.temperOf(lease.Partition) {
+	case slow:
+		<-ctx.Done()
+		time.Sleep(s.drain / 2)
+	case stuck:
+		<-ctx.Done()
+		time.Sleep(s.drain + s.ttl)
+	case fails:
+		if s.tired(ctx) {
+			return errHandler
+		}
+	case panicking:
+		if s.tired(ctx) {
+			panic(errHandler)
+		}
+	default:
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// tired waits for as long as a handler that fails works, and reports whether its context has not ended before.
+func (s script) tired(ctx context.Context) bool {
+	timer := time.NewTimer(s.interval() * 3 / 2)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/jitter"
+)
+
+// Where in its table a simulation has its rows.
+const (
+	service = "fleet"
+	group   = "work"
+)
+
+// A node is one process: its own path to the server, its own clock, its own store, its own coordinator.
+type node struct {
+	*clock
+	name   string
+	path   *dynamotest.Transport
+	store  *dynamolease.Store
+	cancel context.CancelFunc
+	over   chan struct{} // closed when Run has returned
+	err    error         // what it returned
+	born   time.Time
+	died   time.Time // zero while it lives
+
+	troubles troubles
+
+	// Guarded by the watch's mutex.
+	dead       bool      // it crashed
+	paused     bool      // nothing of it runs
+	stepped    bool      // its wall clock was set: leases end before contexts do
+	stopping   time.Time // when it was told to stop; zero before
+	mutedSince time.Time // since when its heartbeats fail; zero when they do not
+}
+
+// gone tells whether nothing of the node runs.
+func (n *node) gone() bool { return n.dead || n.paused }
+
+// start starts a node.
+func (s *simulation) start(name string) *node {
+	s.born++
+	n := &node{
+		clock: newClock(dice(s.script.seed, name)), name: name, path: s.server.VirtualTransport(),
+		over: make(chan struct{}), born: time.Now(),
+	}
+	n.path.Latency(s.script.latency)
+	n.path.Every("", n.meet(s.gate))
+	quiet := slog.New(slog.DiscardHandler)
+	var err error
+	n.store, err = dynamolease.New(n.path.Client(), s.table, func(o *dynamolease.Options) {
+		o.Elapsed = n.elapsed
+		o.Logger = quiet
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(jitter.With(context.Background(), func(n time.Duration) time.Duration {
+		return time.Duration(dice(s.script.seed, fmt.Sprint("jitter", name, n, time.Now().UnixNano())).Int64N(int64(n)))
+	}))
+	n.cancel = cancel
+	cfg := coordinator.Config{
+		Service: service, Node: name, Address: name + ":1", TTL: s.script.ttl, Renewal: s.script.renewal, Logger: quiet,
+		Groups: []coordinator.Group{{
+			Name: group, Partitions: s.script.partitions, DrainTimeout: s.script.drain, Handler: s.watch.watched(n),
+		}},
+	}
+	go func() {
+		defer close(n.over)
+		n.err = coordinator.Run(ctx, n.store, cfg)
+	}()
+	s.all = append(s.all, n)
+	s.nodes[name] = n
+	s.journal.add(name, "starts", none)
+	return n
+}
+
+// stop has a node stop gracefully. It takes the time that its handlers take.
+func (s *simulation) stop(n *node) {
+	s.watch.mu.Lock()
+	n.stopping = time.Now()
+	s.watch.mu.Unlock()
+	s.journal.add(n.name, "is stopped", none)
+	n.died = time.Now()
+	delete(s.nodes, n.name)
+	n.cancel()
+}
+
+// kill ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers are gone.
+func (s *simulation) kill(n *node) {
+	n.troubles.add("", dead())
+	s.watch.mu.Lock()
+	n.dead = true
+	s.watch.mu.Unlock()
+	s.journal.add(n.name, "crashes", none)
+	n.died = time.Now()
+	delete(s.nodes, n.name)
+	n.cancel()
+}
+
+// sleep pauses a node, until wake.
+func (s *simulation) sleep(n *node) (wake func()) {
+	heal := n.troubles.add("", dynamotest.Hang())
+	n.clock.sleep()
+	s.watch.mu.Lock()
+	n.paused = true
+	s.watch.mu.Unlock()
+	s.journal.add(n.name, "is paused", none)
+	return func() {
+		n.wake()
+		s.watch.mu.Lock()
+		n.paused = false
+		s.watch.mu.Unlock()
+		s.journal.add(n.name, "goes on", none)
+		heal()
+	}
+}
+
+// hours is how long the node has lived, by now.
+func (n *node) hours() float64 {
+	if n.died.IsZero() {
+		return time.Since(n.born).Hours()
+	}
+	return n.died.Sub(n.born).Hours()
+}

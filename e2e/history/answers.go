@@ -1,0 +1,107 @@
+package history
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// inspectTruth expects that what a call has written agrees with what it said of it: nothing after an error that is not
+// ErrUnknownOutcome, and never work twice.
+func (w *world) inspectTruth(c *call) {
+	items, done := make(map[*delivery]bool), 0
+	for _, ch := range w.db.changes {
+		if ch.call != c || ch.sent > c.to {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(ch.key.pk, "W#"):
+			items[ch.delivery] = true
+		case strings.HasPrefix(ch.key.pk, "L#") && w.tellsHolder(ch) && !w.rewritten(ch):
+			done++
+		}
+	}
+	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost)
+	switch c.what {
+	case acquire, acquireAll, acquireSession, release, releaseSession:
+		if done > 0 && (silent || c.err == nil && !c.yes) {
+			w.problem("it was done, and the caller was told otherwise: %v", c)
+		}
+	case transact:
+		wrong := len(items) > 1 || c.yes && len(items) != 1 || silent && len(items) > 0
+		if wrong {
+			w.problem("work was done %d times: %v", len(items), c)
+		}
+	}
+}
+
+// rewritten tells whether another call of the same owner wrote the row next, while the call of a change went on: that one
+// knew then, and could not tell its own work by it any more.
+func (w *world) rewritten(ch *change) bool {
+	for _, next := range w.db.changes {
+		if next.key == ch.key && next.seq > ch.seq && next.seq < ch.call.to {
+			return next.call != ch.call && next.call.owner == ch.call.owner
+		}
+	}
+	return false
+}
+
+// tellsHolder tells whether a change made another holder, or none.
+func (w *world) tellsHolder(ch *change) bool {
+	return ch.after.text("owner") != ch.before.text("owner") || ch.after.text("session") != ch.before.text("session")
+}
+
+// inspectLoss expects that nobody was told that a lease is gone that was the caller's all the time, and not over.
+func (w *world) inspectLoss(lines map[rowKey]timeline, c *call) {
+	for _, p := range c.partitions {
+		told, _ := answer(c, p, false)
+		if told != lost && told != refused {
+			continue
+		}
+		his := func(r row) bool {
+			if told == refused {
+				return r.text("owner") == c.owner && r.number("epoch") == c.under.Epoch
+			}
+			exp := r.number("exp")
+			if session := r.session(); session != (rowKey{}) {
+				exp = lines[session].at(c.from).number("exp")
+			}
+			return r.text("owner") == c.owner && r.text("session") == c.session && exp > w.latest(c.ended)
+		}
+		if rows := lines[leaseRowKey(group, p)].between(c.from, c.to); !slices.ContainsFunc(rows, func(r row) bool { return !his(r) }) {
+			w.problem("told that it is lost, and it was held all the time: %v", c)
+		}
+	}
+}
+
+// inspectMembers expects that each member that was listed was one at some time of the call, as it was listed, and that
+// none is missing that was one all the time.
+func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
+	if c.what != members || c.err != nil {
+		return
+	}
+	listed := make(map[string]bool)
+	for _, m := range c.members {
+		listed[m.Node] = true
+		name := m.Node
+		if m.Session != "" {
+			name = m.Session
+		}
+		was := func(r row) bool {
+			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 &&
+				slices.Equal(r.texts("groups"), m.Groups) && (w.lying || r.number("exp") > w.earliest(c.began)-doubt)
+		}
+		if !slices.ContainsFunc(lines[rowKey{"M#" + service, "N#" + name}].between(c.from, c.to), was) {
+			w.problem("%s was no such member: %v", m.Node, c)
+		}
+	}
+	for k, line := range lines {
+		is := func(r row) bool { return r.number("left") == 0 && r.number("exp") > w.latest(c.ended) }
+		rows := line.between(c.from, c.to)
+		if k.pk == "M#"+service && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
+			w.problem("%s was a member all the time, and is missing: %v", rows[0].text("node"), c)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// A kind is an operation of the library.
+type kind string
+
+const (
+	acquire        kind = "Acquire"
+	acquireAll     kind = "AcquireAll"
+	renew          kind = "Renew"
+	release        kind = "Release"
+	owners         kind = "Owners"
+	heartbeat      kind = "Heartbeat"
+	leaveService   kind = "Leave"
+	members        kind = "Members"
+	openSession    kind = "OpenSession"
+	beatSession    kind = "Session.Heartbeat"
+	acquireSession kind = "Session.Acquire"
+	releaseSession kind = "Session.Release"
+	leaveSession   kind = "Session.Leave"
+	closeSession   kind = "Session.Close"
+	transact       kind = "Transact"
+	checkpoint     kind = "Checkpoint"
+	resume         kind = "Resume"
+	reap           kind = "Reap"
+	sweep          kind = "TTL" // not of the library: DynamoDB deletes a row
+
+	tryAcquire    kind = "TryAcquire"
+	acquireBoot   kind = "processlease.Acquire"
+	observeRival  kind = "ObserveRival"
+	tryTakeover   kind = "TryTakeover"
+	manage        kind = "Manager"
+	resign        kind = "Resign"
+	load          kind = "Load"
+	fence         kind = "FenceIncarnation"
+	verifyFence   kind = "VerifyFence"
+	verifyCurrent kind = "VerifyCurrentParticipant"
+)
+
+// A call is one operation that a node asked for, with its arguments and what came of it.
+type call struct {
+	what       kind
+	node       int // its number; boots of process leases come after the nodes
+	from, to   int64
+	began      time.Time
+	ended      time.Time
+	partitions []int
+	owner      string
+	session    string // "node#id", where the caller is a session
+	ttl        time.Duration
+	under      dynamolease.Lease // the lease of fenced work
+	data       []byte            // the checkpoint to leave; nil for none
+
+	yes     bool                      // acquired, released, done
+	leases  map[int]dynamolease.Lease // what came back, by partition
+	members []dynamolease.Member
+	over    bool // the session was over when the call ended
+	err     error
+
+	boot bootCall // of process leases
+
+	mu       sync.Mutex
+	met      []fault
+	requests int
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// meet notes a fault that a request of the call met.
+func (c *call) meet(f fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.met = append(c.met, f)
+}
+
+func (c *call) request() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+}
+
+// asked tells whether the call made any request.
+func (c *call) asked() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.requests > 0
+}
+
+func (c *call) faults() []fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.met)
+}
+
+// unknown tells whether the call said that it does not know what became of it.
+func (c *call) unknown() bool { return errors.Is(c.err, dynamolease.ErrUnknownOutcome) }
+
+// fenced is the refusal of fenced work, where the call ended with one and nothing is unknown.
+func (c *call) fenced() *dynamolease.FencedError {
+	var fenced *dynamolease.FencedError
+	if errors.As(c.err, &fenced) && !c.unknown() {
+		return fenced
+	}
+	return nil
+}
+
+func (c *call) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%5d-%-5d %s-%s node %d %s", c.from, c.to, clockTime(c.began), clockTime(c.ended), c.node, c.what)
+	if len(c.partitions) > 0 {
+		fmt.Fprintf(&b, " %v", c.partitions)
+	}
+	if c.session != "" {
+		fmt.Fprintf(&b, " in %s", c.session)
+	}
+	if c.under.Epoch > 0 {
+		fmt.Fprintf(&b, " under epoch %d", c.under.Epoch)
+	}
+	if c.data != nil {
+		fmt.Fprintf(&b, " leaving %q", c.data)
+	}
+	fmt.Fprintf(&b, " -> %v", c.yes)
+	for _, p := range slices.Sorted(maps.Keys(c.leases)) {
+		fmt.Fprintf(&b, ", %s", leaseText(c.leases[p]))
+	}
+	for _, m := range c.members {
+		fmt.Fprintf(&b, ", %s at %s until %s", m.Node, m.Address, clockTime(m.ExpiresAt))
+	}
+	b.WriteString(c.boot.String())
+	if c.err != nil {
+		fmt.Fprintf(&b, ", error: %v", c.err)
+	}
+	for _, f := range c.faults() {
+		fmt.Fprintf(&b, " [%s]", faultNames[f])
+	}
+	return b.String()
+}
+
+func leaseText(l dynamolease.Lease) string {
+	return fmt.Sprintf("%d of %q%s epoch %d until %s at %q", l.Partition, l.Owner, l.Session, l.Epoch, clockTime(l.ExpiresAt), l.Checkpoint)
+}
+
+func clockTime(t time.Time) string { return t.UTC().Format("15:04:05.000") }

@@ -1,0 +1,164 @@
+package history
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// A fault is what happens to one request.
+type fault int
+
+const (
+	none fault = iota
+	lostRequest
+	hungRequest
+	lostAnswer
+	hungAnswer
+	delayedRequest
+	delayedAnswer
+	lateRequest
+	hungLateRequest
+	doubledRequest
+	doubledLate
+	conflict
+	throttled
+	inProgress
+	serverError
+	serverErrorApplied
+	unavailable
+	tornQuery
+	frozenBefore
+	frozenAfter
+	cutOff
+	falseDate
+	faultKinds
+)
+
+var faultNames = [faultKinds]string{
+	"none", "lost request", "hung request", "lost answer", "hung answer", "delayed request", "delayed answer",
+	"late after give-up", "late after hang", "doubled request", "doubled late", "conflict", "throttled", "transaction in progress",
+	"server error", "server error, applied", "unavailable", "torn query", "frozen before sending", "frozen before answer",
+	"cut off", "false date",
+}
+
+// weights say how often each fault comes among faults.
+var weights = [faultKinds]int{
+	lostRequest: 8, hungRequest: 4, lostAnswer: 14, hungAnswer: 6, delayedRequest: 8, delayedAnswer: 8,
+	lateRequest: 10, hungLateRequest: 6, doubledRequest: 6, doubledLate: 6, conflict: 6, throttled: 6, inProgress: 3,
+	serverError: 4, serverErrorApplied: 5, unavailable: 3, tornQuery: 8, frozenBefore: 2, frozenAfter: 2, cutOff: 2,
+}
+
+// fits tells whether a fault can happen to an operation.
+func (f fault) fits(op string) bool {
+	switch f {
+	case tornQuery:
+		return op == "Query"
+	case inProgress:
+		return op == "TransactWriteItems"
+	case conflict:
+		return op != "Query" && op != "Scan" && op != "GetItem"
+	}
+	return true
+}
+
+const (
+	quick   = 20 * time.Millisecond // of a request or an answer without a fault
+	slow    = 3 * time.Second       // of a delayed one
+	latest  = 40 * time.Second      // of a late one
+	longest = 25 * time.Second      // of a freeze, or of being cut off
+)
+
+// A weather is what happens to one request, and how long things take.
+type weather struct {
+	what     fault
+	up, down time.Duration
+	delay    time.Duration // of the fault
+	heads    bool          // of a coin
+	torn     uint64        // which rows of a torn query come from its second half
+}
+
+// A sky makes the weather of one node.
+type sky struct {
+	mu   sync.Mutex
+	dice *rand.Rand
+	rate float64 // of requests that meet a fault
+	cut  time.Time
+}
+
+func newSky(seed, stream uint64, rate float64) *sky {
+	return &sky{dice: rand.New(rand.NewPCG(seed, stream)), rate: rate}
+}
+
+// next is the weather for a request of the operation op.
+func (s *sky) next(op string) weather {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := weather{
+		up: s.upTo(quick), down: s.upTo(quick), heads: s.dice.IntN(2) == 0, torn: s.dice.Uint64(),
+	}
+	if chance, what := s.dice.Float64(), s.any(op); chance < s.rate {
+		w.what = what
+	}
+	length := s.dice.Float64()
+	switch w.what {
+	case delayedRequest, delayedAnswer:
+		w.delay = part(slow, length)
+	case lateRequest, hungLateRequest, doubledLate:
+		w.delay = part(latest, length*length)
+	case frozenBefore, frozenAfter, cutOff:
+		w.delay = part(longest, length)
+	case doubledRequest, tornQuery:
+		w.delay = part(slow/10, length)
+	}
+	if w.what == cutOff {
+		s.cut = time.Now().Add(w.delay)
+	}
+	if left := time.Until(s.cut); left > 0 {
+		w.what, w.delay = cutOff, left
+	}
+	return w
+}
+
+// toss is 0 or 1, or more, one time each in four.
+func (s *sky) toss() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dice.IntN(4)
+}
+
+// any draws a fault that fits op. It draws the same number of times whatever it finds.
+func (s *sky) any(op string) fault {
+	total := 0
+	for f, weight := range weights {
+		if fault(f).fits(op) {
+			total += weight
+		}
+	}
+	n := int(s.dice.Float64() * float64(total))
+	for f, weight := range weights {
+		if !fault(f).fits(op) {
+			continue
+		}
+		if n -= weight; n < 0 {
+			return fault(f)
+		}
+	}
+	return none
+}
+
+func (s *sky) upTo(d time.Duration) time.Duration { return time.Duration(1 + s.dice.Int64N(int64(d))) }
+
+func part(d time.Duration, share float64) time.Duration { return time.Duration(float64(d) * share) }
+
+// A faultCount counts faults by kind.
+type faultCount struct {
+	mu sync.Mutex
+	by [faultKinds]int
+}
+
+func (c *faultCount) add(f fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.by[f]++
+}

@@ -1,0 +1,239 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
+)
+
+// A tale is a history that is written by hand. Each of its steps takes a second.
+type tale struct {
+	*world
+	origin time.Time
+}
+
+func newTale() *tale {
+	return &tale{&world{db: &database{rows: make(map[rowKey]row)}}, time.Unix(1_000_000, 0).UTC()}
+}
+
+func (s *tale) clock() time.Time { return s.origin.Add(time.Duration(s.db.now) * time.Second) }
+
+// call is a call in which f happens.
+func (s *tale) call(c *call, f func(c *call)) {
+	s.begin(c)
+	c.began = s.clock()
+	f(c)
+	c.to, c.ended = s.db.tick(), s.clock()
+}
+
+// write changes rows in one delivery.
+func (s *tale) write(c *call, after ...row) {
+	d := &delivery{call: c, sent: s.db.tick(), answered: true}
+	for _, r := range after {
+		k := r.key()
+		before := s.db.rows[k]
+		if len(r) == 2 {
+			delete(s.db.rows, k) // only a key
+			r = nil
+		} else {
+			s.db.rows[k] = r
+		}
+		s.db.changes = append(s.db.changes, &change{delivery: d, seq: s.db.tick(), at: s.clock(), key: k, before: before, after: r})
+	}
+	d.done = s.db.tick()
+}
+
+func number(n int64) value {
+	text := fmt.Sprint(n)
+	return value{N: &text}
+}
+
+func bare(k rowKey) row { return row{"pk": textValue(k.pk), "sk": textValue(k.sk)} }
+
+// until is a time on the clock of the tale, in the milliseconds of a row.
+func (s *tale) until(seconds int64) value { return number(s.origin.UnixMilli() + 1000*seconds) }
+
+func (s *tale) lease(owner string, epoch, exp int64) row {
+	r := bare(leaseRowKey(group, 0))
+	r["epoch"] = number(epoch)
+	if owner != "" {
+		r["owner"], r["exp"] = textValue(owner), s.until(exp)
+	}
+	return r
+}
+
+func (s *tale) member(node string, exp int64) row {
+	r := bare(rowKey{"M#" + service, "N#" + node})
+	r["node"], r["exp"], r["address"] = textValue(strings.Split(node, "#")[0]), s.until(exp), textValue("here")
+	if strings.Contains(node, "#") {
+		r["session"] = textValue(node)
+	}
+	return r
+}
+
+func item(line, done, times, epoch int64) row {
+	r := bare(rowKey{"W#0", fmt.Sprintf("%d#%010d", line, done)})
+	r["times"], r["epoch"] = number(times), number(epoch)
+	return r
+}
+
+func (s *tale) head(owner string, term int64) row {
+	r := bare(rowKey{"P#" + identity, "HEAD"})
+	r["owner"], r["term"] = textValue(owner), number(term)
+	return r
+}
+
+// What must not be is found in the notes of the database and in what callers were told.
+func TestInvariantsFind(t *testing.T) {
+	by := func(owner string) *call { return &call{what: acquire, partitions: []int{0}, owner: owner, yes: true} }
+	for want, tell := range map[string]func(s *tale){
+		"a live lease was taken": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 6, 70)) })
+		},
+		"the epoch went from 5 to 5": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 1)) })
+			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 5, 70)) })
+		},
+		"the epoch went from 5 to 4": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 1)) })
+			s.call(&call{what: sweep}, func(c *call) { s.write(c, bare(leaseRowKey(group, 0))) })
+			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 4, 70)) })
+		},
+		"a live lease was deleted": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(&call{what: reap}, func(c *call) { s.write(c, bare(leaseRowKey(group, 0))) })
+		},
+		"freed by another": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(&call{what: release, owner: "b"}, func(c *call) { s.write(c, s.lease("", 5, 0)) })
+		},
+		"worked by one who does not hold": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			r := s.lease("a", 5, 60)
+			r["work"] = textValue("x")
+			s.call(&call{what: transact, owner: "a", under: dynamolease.Lease{Epoch: 4}}, func(c *call) { s.write(c, r) })
+		},
+		"a session that was over was extended": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 9)) })
+			closed := s.member("a#1", 0)
+			closed["exp"] = number(1)
+			s.call(by("a"), func(c *call) { s.write(c, closed) })
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+		},
+		"a heartbeat was sent and applied after": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 1)) })
+			r := s.lease("a", 5, 0)
+			r["service"], r["session"] = textValue(service), textValue("a#1")
+			s.call(by("a"), func(c *call) { s.write(c, r) })
+			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 6, 99)) })
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+		},
+		"item 2 of line 5": func(s *tale) { s.call(by("a"), func(c *call) { s.write(c, item(5, 1, 1, 5), item(5, 3, 1, 5)) }) },
+		"done 2 times":     func(s *tale) { s.call(by("a"), func(c *call) { s.write(c, item(5, 1, 2, 5)) }) },
+		"by epoch 5 after 6": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, item(5, 1, 1, 6), item(5, 2, 1, 5)) })
+		},
+		"the caller was told otherwise": func(s *tale) {
+			c := by("a")
+			c.yes, c.err = false, errors.New("throttled")
+			s.call(c, func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+		},
+		"work was done 1 times": func(s *tale) {
+			c := &call{what: transact, owner: "a", err: &dynamolease.FencedError{}}
+			s.call(c, func(c *call) { s.write(c, item(5, 1, 1, 5)) })
+		},
+		"told that it is lost": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(&call{what: renew, owner: "a", partitions: []int{0}, yes: true}, func(*call) {})
+		},
+		"was a member all the time": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a", 60)) })
+			s.call(&call{what: members, yes: true}, func(*call) {})
+		},
+		"was no such member": func(s *tale) {
+			m := dynamolease.Member{Node: "b", Address: "here", ExpiresAt: s.origin.Add(time.Minute)}
+			s.call(&call{what: members, yes: true, members: []dynamolease.Member{m}}, func(*call) {})
+		},
+		"taken over with the evidence []": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.head("a", 1)) })
+			s.call(by("b"), func(c *call) { s.write(c, s.head("b", 2)) })
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			s := newTale()
+			tell(s)
+			s.inspect()
+			if all := strings.Join(s.problems, "\n"); !strings.Contains(all, want) {
+				t.Errorf("found %q", all)
+			}
+		})
+	}
+}
+
+// A history in which nothing is wrong has no problems.
+func TestInvariantsFindNothingElse(t *testing.T) {
+	s := newTale()
+	s.call(&call{what: acquire, partitions: []int{0}, owner: "a", yes: true}, func(c *call) { s.write(c, s.lease("a", 5, 9)) })
+	s.call(&call{what: release, partitions: []int{0}, owner: "a", yes: true}, func(c *call) { s.write(c, s.lease("", 5, 0)) })
+	s.call(&call{what: acquire, partitions: []int{0}, owner: "b", yes: true}, func(c *call) { s.write(c, s.lease("b", 6, 60), item(6, 1, 1, 6)) })
+	s.call(&call{what: members, yes: true}, func(*call) {})
+	if s.inspect(); len(s.problems) > 0 {
+		t.Error(s.problems)
+	}
+}
+
+// Two who count on one lease are found, and one who counts on what it has not. The leases are real ones, of two tables.
+func TestBeliefsThatOverlapAreFound(t *testing.T) {
+	server := testkit.Server(t)
+	tables := []string{server.Table(t), server.Table(t)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newTale().world
+		for i, table := range tables {
+			path := server.VirtualTransport()
+			defer path.Close()
+			store, err := dynamolease.New(path.Client(), table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			lease, acquired, err := store.Acquire(context.Background(), group, 0, fmt.Sprint("n", i), leaseTTL)
+			if err != nil || !acquired {
+				t.Fatal(lease, acquired, err)
+			}
+			w.believe(&node{}, lease)
+		}
+		all := strings.Join(w.problems, "\n")
+		for _, want := range []string{"two count on one lease", "and not held"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("no %q in %q", want, all)
+			}
+		}
+	})
+}
+
+func TestSettings(t *testing.T) {
+	env := map[string]string{"PROOF_LONG": "1", "PROOF_SEED": "7", "PROOF_DURATION": "2m"}
+	got, err := settingsOf(func(name string) string { return env[name] })
+	if err != nil || got.seed != 7 || got.duration != 2*time.Minute || got.histories < 1000 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for name, text := range map[string]string{"PROOF_SEED": "x", "PROOF_HISTORIES": "0", "PROOF_DURATION": "soon"} {
+		_, err := settingsOf(func(asked string) string {
+			if asked == name {
+				return text
+			}
+			return ""
+		})
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s=%s: got %v", name, text, err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package history
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Latecomers are the requests that are to be delivered when nobody waits for them any more: each at a time of its own, or
+// before, just when another request for the same row arrives. That is when it matters.
+type latecomers struct {
+	mu      sync.Mutex
+	waiting []*latecomer
+	running sync.WaitGroup
+}
+
+type latecomer struct {
+	keys    []rowKey
+	deliver func()
+}
+
+// add has a request delivered after some time at the latest.
+func (l *latecomers) add(keys []rowKey, after time.Duration, deliver func()) {
+	late := &latecomer{keys, deliver}
+	l.mu.Lock()
+	l.waiting = append(l.waiting, late)
+	l.mu.Unlock()
+	l.running.Go(func() {
+		time.Sleep(after)
+		if l.take(func(other *latecomer) bool { return other == late }) != nil {
+			deliver()
+		}
+	})
+}
+
+// strike delivers one that is for one of the rows, now.
+func (l *latecomers) strike(keys []rowKey) {
+	late := l.take(func(late *latecomer) bool {
+		return slices.ContainsFunc(keys, func(k rowKey) bool { return slices.Contains(late.keys, k) })
+	})
+	if late != nil {
+		late.deliver()
+	}
+}
+
+func (l *latecomers) take(fits func(*latecomer) bool) *latecomer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.waiting, fits)
+	if i < 0 {
+		return nil
+	}
+	late := l.waiting[i]
+	l.waiting = slices.Delete(l.waiting, i, i+1)
+	return late
+}

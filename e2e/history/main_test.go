@@ -1,0 +1,10 @@
+package history
+
+import (
+	"os"
+	"testing"
+
+	"github.com/dynamolease/dynamolease/internal/testkit"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }

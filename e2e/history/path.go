@@ -1,0 +1,199 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+// A path is the way of one node to the database, through weather. It is the HTTP client of the node's SDK client.
+type path struct {
+	db     *database
+	sky    *sky
+	dates  *dates
+	counts *faultCount
+	late   *latecomers
+}
+
+// client is an SDK client whose requests take this path.
+func (p *path) client() *dynamodb.Client {
+	if p.db.wire.sdk != nil {
+		return p.db.wire.sdk(func(o *dynamodb.Options) { o.HTTPClient = p })
+	}
+	return dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(p.db.wire.endpoint.String()), HTTPClient: p,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "history", SecretAccessKey: "history"}, nil
+		}),
+	})
+}
+
+// Do sends a request through the weather that it meets.
+func (p *path) Do(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	p.db.reach(req.URL)
+	target := req.Header.Get("X-Amz-Target")
+	m := &message{
+		ctx: req.Context(), call: callOf(req.Context()), op: target[strings.LastIndexByte(target, '.')+1:],
+		header: req.Header, body: body, sent: p.db.tick(),
+	}
+	if m.call != nil {
+		m.call.request()
+	}
+	w := p.sky.next(m.op)
+	p.met(m, w.what)
+	response, err := p.pass(m, w)
+	if err != nil {
+		return nil, err
+	}
+	if !p.dates.stamp(response.Header) {
+		p.met(m, falseDate)
+	}
+	response.Request = req
+	return response, nil
+}
+
+func (p *path) met(m *message, what fault) {
+	if what == none {
+		return
+	}
+	p.counts.add(what)
+	if m.call != nil {
+		m.call.meet(what)
+	}
+}
+
+// pass is the fate of one request.
+func (p *path) pass(m *message, w weather) (*http.Response, error) {
+	if w.what == frozenBefore {
+		time.Sleep(w.delay) // whatever becomes of the context: a process that stands still sees no deadline
+	}
+	if err := m.wait(w.up); err != nil && w.what != frozenBefore {
+		return nil, err
+	}
+	switch w.what {
+	case lostRequest:
+		return nil, m.silence(w.heads, "write")
+	case cutOff:
+		if w.heads { // it waits somewhere, and is delivered when the node is back
+			p.deliverLate(m, w.delay)
+		}
+		return nil, m.silence(false, "write")
+	case hungRequest:
+		return nil, m.silence(false, "write")
+	case lostAnswer, hungAnswer:
+		if _, _, err := p.deliver(m); err != nil {
+			return nil, err
+		}
+		return nil, m.silence(w.what == lostAnswer, "read")
+	case delayedRequest:
+		if err := m.wait(w.delay); err != nil {
+			return nil, err
+		}
+	case lateRequest, hungLateRequest:
+		p.deliverLate(m, w.delay)
+		return nil, m.silence(w.what == lateRequest, "read")
+	case doubledRequest, doubledLate:
+		return p.double(m, w)
+	case conflict:
+		return p.busy(m, "TransactionConflict", dynamotest.Conflict())
+	case throttled:
+		return p.busy(m, "ThrottlingError", dynamotest.Throttle())
+	case inProgress:
+		return dynamotest.Reply(http.StatusBadRequest, "TransactionInProgressException", "in progress")(m.request(), nil)
+	case serverError, unavailable:
+		return dynamotest.ServerError(map[fault]int{serverError: 500, unavailable: 503}[w.what])(m.request(), nil)
+	case serverErrorApplied:
+		if _, _, err := p.deliver(m); err != nil {
+			return nil, err
+		}
+		return dynamotest.ServerError(500)(m.request(), nil)
+	case tornQuery:
+		return p.tear(m, w)
+	case delayedAnswer:
+		return p.answer(m, w.delay)
+	case frozenAfter:
+		response, d, err := p.deliver(m)
+		time.Sleep(w.delay)
+		d.answered = err == nil
+		return response, err
+	}
+	return p.answer(m, w.down)
+}
+
+// answer delivers the request and brings the answer back after a while.
+func (p *path) answer(m *message, after time.Duration) (*http.Response, error) {
+	response, d, err := p.deliver(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.wait(after); err != nil {
+		return nil, err
+	}
+	d.answered = true
+	return response, nil
+}
+
+func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
+	keys, when := p.db.related(m.writes()), p.sky.toss()
+	if when == 0 {
+		p.late.strike(keys)
+	}
+	response, d, err := p.hand(m)
+	if when == 1 {
+		p.late.strike(keys)
+	}
+	return response, d, err
+}
+
+func (p *path) hand(m *message) (*http.Response, *delivery, error) {
+	d := &delivery{call: m.call, op: m.op, sent: m.sent}
+	response, err := p.db.deliver(m.header, m.body, d)
+	return response, d, err
+}
+
+// deliverLate delivers the request when nobody waits for it any more.
+func (p *path) deliverLate(m *message, after time.Duration) {
+	p.late.add(m.writes(), after, func() { _, _, _ = p.hand(m) })
+}
+
+// double delivers the request twice. The client gets the second answer, or the first, long before the second delivery.
+func (p *path) double(m *message, w weather) (*http.Response, error) {
+	if w.what == doubledLate {
+		response, err := p.answer(m, w.down)
+		p.deliverLate(m, w.delay)
+		return response, err
+	}
+	if _, _, err := p.deliver(m); err != nil {
+		return nil, err
+	}
+	if err := m.wait(w.delay); err != nil {
+		return nil, err
+	}
+	return p.answer(m, w.down)
+}
+
+// busy turns the request away: a transaction with reasons, of which the last is the trouble.
+func (p *path) busy(m *message, reason string, otherwise dynamotest.Fault) (*http.Response, error) {
+	var request requestBody
+	if m.op != "TransactWriteItems" || json.Unmarshal(m.body, &request) != nil || len(request.TransactItems) == 0 {
+		return otherwise(m.request(), nil)
+	}
+	reasons := make([]string, len(request.TransactItems))
+	for i := range reasons {
+		reasons[i] = "None"
+	}
+	reasons[len(reasons)-1] = reason
+	return dynamotest.Cancelled(reasons...)(m.request(), nil)
+}

@@ -1,0 +1,114 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// acquireInSession acquires a partition in the node's session, or opens one first.
+func (n *node) acquireInSession(p plan) {
+	life, _, session := n.process()
+	if session == nil || session.Err() != nil {
+		n.open(p)
+		return
+	}
+	c := &call{what: acquireSession, partitions: []int{p.partition}, session: session.ID(), ttl: leaseTTL}
+	done := n.take(p.partition)
+	n.do(c, life, p.patience, func(ctx context.Context) {
+		var lease dynamolease.Lease
+		lease, c.yes, c.err = session.Acquire(ctx, group, p.partition)
+		if c.err == nil {
+			c.leases[p.partition] = lease
+		}
+	})
+	done()
+	n.acquired(c)
+}
+
+// open opens a session, in place of one that is over. Its leases are over with it.
+func (n *node) open(p plan) {
+	life, store, former := n.process()
+	if former != nil {
+		for partition := range partitions {
+			n.lose(partition)
+		}
+	}
+	c := &call{what: openSession, ttl: leaseTTL}
+	var session *dynamolease.Session
+	n.do(c, life, p.patience, func(ctx context.Context) {
+		session, c.err = store.OpenSession(ctx, service, n.name, address(p), leaseTTL, group)
+		c.yes = c.err == nil
+		if c.yes {
+			c.session = session.ID()
+		}
+	})
+	if c.err == nil {
+		n.w.inTable(c, session)
+		n.mu.Lock()
+		n.session = session
+		n.mu.Unlock()
+	}
+}
+
+// beat sends the session's heartbeat.
+func (n *node) beat(p plan) {
+	life, _, session := n.process()
+	if session == nil {
+		return
+	}
+	c := &call{what: beatSession, session: session.ID(), ttl: leaseTTL}
+	n.do(c, life, p.patience, func(ctx context.Context) {
+		var member dynamolease.Member
+		if member, c.err = session.Heartbeat(ctx); c.err == nil {
+			c.yes, c.members = true, []dynamolease.Member{member}
+		}
+		c.over = session.Err() != nil
+	})
+	if c.yes {
+		n.w.inTable(c, session)
+	}
+	if session.Err() != nil && session.Remaining() > 0 {
+		n.w.problem("over, and has %v left: %v", session.Remaining(), c)
+	}
+	n.w.audit()
+}
+
+// inTable expects that a session which has time left is in the table for at least as long.
+func (w *world) inTable(c *call, session *dynamolease.Session) {
+	r := w.db.row(rowKey{"M#" + service, "N#" + session.ID()})
+	if left := session.Remaining(); left > 0 && r.number("exp") < time.Now().Add(left).UnixMilli() {
+		w.problem("has %v left, and the row is %v: %v", left, r, c)
+	}
+}
+
+// closeSession closes the session, or leaves the service in it.
+func (n *node) closeSession(p plan) {
+	life, _, session := n.process()
+	if session == nil {
+		n.acquire(p)
+		return
+	}
+	c := &call{what: leaveSession, session: session.ID()}
+	if p.coin < 70 {
+		c.what = closeSession
+		for partition := range partitions {
+			n.lose(partition)
+		}
+		defer n.take(0, 1, 2)()
+	}
+	n.do(c, life, p.patience, func(ctx context.Context) {
+		if c.what == closeSession {
+			c.err = session.Close(ctx)
+		} else {
+			c.err = session.Leave(ctx)
+		}
+		c.yes = c.err == nil
+	})
+	if c.what == closeSession && session.Remaining() > 0 {
+		n.w.problem("closed, and has %v left: %v", session.Remaining(), c)
+	}
+}
+
+func address(p plan) string { return "10.0.0." + string(rune('0'+p.coin%10)) + ":80" }

@@ -1,0 +1,46 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Settings are how much is run.
+type settings struct {
+	seed      uint64
+	histories int
+	duration  time.Duration // of the whole; 0 for as long as it takes
+	size      size
+}
+
+// settingsOf reads the settings from the environment; see the comment of the package.
+func settingsOf(env func(string) string) (settings, error) {
+	s := settings{seed: 1, histories: 300, size: size{nodes: 4, steps: 30, boots: 2}}
+	if env("PROOF_LONG") == "1" {
+		s.histories, s.size.steps = 1100, 50
+	}
+	var err error
+	if text := env("PROOF_SEED"); text != "" {
+		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return s, fmt.Errorf("PROOF_SEED must be a whole number: %w", err)
+		}
+	}
+	if text := env("PROOF_HISTORIES"); text != "" {
+		if s.histories, err = strconv.Atoi(text); err != nil || s.histories < 1 {
+			return s, fmt.Errorf("PROOF_HISTORIES must be a number above 0, not %q", text)
+		}
+	}
+	if text := env("PROOF_DURATION"); text != "" {
+		if s.duration, err = time.ParseDuration(text); err != nil || s.duration <= 0 {
+			return s, fmt.Errorf("PROOF_DURATION must be a time such as 10m, not %q", text)
+		}
+		if env("PROOF_HISTORIES") == "" {
+			s.histories = 1 << 30
+		}
+	}
+	return s, nil
+}
+
+func environment() (settings, error) { return settingsOf(os.Getenv) }

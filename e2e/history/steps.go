@@ -1,0 +1,119 @@
+package history
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// A plan is what a hand does next. It is drawn as a whole, so that what comes of one step changes no later plan.
+type plan struct {
+	roll      int // 0 to 99
+	partition int
+	ttl       time.Duration
+	patience  time.Duration
+	rest      time.Duration // until the next step
+	length    time.Duration // of what takes time by itself
+	coin      int           // 0 to 99
+}
+
+func draw(dice *rand.Rand) plan {
+	p := plan{
+		roll: dice.IntN(100), partition: dice.IntN(partitions), ttl: leaseTTL, patience: leaseTTL,
+		rest:   time.Duration(1 + dice.Int64N(int64(900*time.Millisecond))),
+		length: time.Duration(1 + dice.Int64N(int64(2*leaseTTL+leaseTTL/2))),
+		coin:   dice.IntN(100),
+	}
+	short, hurry := dice.IntN(6) == 0, dice.IntN(10)
+	if short {
+		p.ttl = leaseTTL / 2
+	}
+	switch some := time.Duration(1 + dice.Int64N(int64(3*time.Second))); hurry {
+	case 0:
+		p.patience = some / 60
+	case 1, 2:
+		p.patience = some
+	}
+	return p
+}
+
+// work is the life of the working hand: a number of steps.
+func (n *node) work(ctx context.Context, steps int) {
+	for range steps {
+		p := draw(n.hand)
+		n.step(p)
+		n.w.audit()
+		if !pause(ctx, p.rest) {
+			return
+		}
+	}
+}
+
+// step does one thing.
+func (n *node) step(p plan) {
+	switch {
+	case p.roll < 24:
+		n.acquire(p)
+	case p.roll < 29:
+		n.acquireAll(p)
+	case p.roll < 36:
+		n.release(p)
+	case p.roll < 64:
+		n.transact(p)
+	case p.roll < 69:
+		n.checkpoint(p)
+	case p.roll < 72:
+		n.resume(p)
+	case p.roll < 77:
+		n.owners(p)
+	case p.roll < 81:
+		n.members(p)
+	case p.roll < 84:
+		n.heartbeat(p)
+	case p.roll < 87:
+		n.leave(p)
+	case p.roll < 89:
+		n.closeSession(p)
+	case p.roll < 91:
+		n.reap(p)
+	case p.roll < 93:
+		n.clock.step(p.length * time.Duration(1+p.coin*p.coin/20)) // up to three hours
+	case p.roll < 95:
+		n.clock.suspend(p.length)
+	case p.roll < 97:
+		time.Sleep(p.length) // the process stands still, and its clocks show it
+	case p.roll < 98:
+		n.restart()
+	default:
+		n.acquire(p)
+	}
+}
+
+// keep is the life of the keeping hand: heartbeats or renewals, until ctx ends.
+func (n *node) keep(ctx context.Context) {
+	for {
+		p := draw(n.keeper)
+		if !pause(ctx, p.rest+leaseTTL/10) {
+			return
+		}
+		if p.roll < 15 {
+			continue // it is late
+		}
+		if n.joins {
+			n.beat(p)
+		} else {
+			n.renew(p)
+		}
+	}
+}
+
+// patrol is the life of a reaper, until ctx ends.
+func (n *node) patrol(ctx context.Context) {
+	for {
+		p := draw(n.hand)
+		n.reap(p)
+		if !pause(ctx, p.rest) {
+			return
+		}
+	}
+}

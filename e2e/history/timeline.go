@@ -1,0 +1,56 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A timeline is the changes of one row, in order.
+type timeline []*change
+
+func (d *database) timelines() map[rowKey]timeline {
+	lines := make(map[rowKey]timeline)
+	for _, ch := range d.changes {
+		lines[ch.key] = append(lines[ch.key], ch)
+	}
+	return lines
+}
+
+// at is the row just after seq.
+func (l timeline) at(seq int64) row {
+	i, found := slices.BinarySearchFunc(l, seq, func(ch *change, seq int64) int { return int(ch.seq - seq) })
+	switch {
+	case found:
+		return l[i].after
+	case i == 0:
+		return nil
+	}
+	return l[i-1].after
+}
+
+// between are the rows that were there at some time from one moment to another.
+func (l timeline) between(from, to int64) []row {
+	rows := []row{l.at(from)}
+	for _, ch := range l {
+		if ch.seq > from && ch.seq < to {
+			rows = append(rows, ch.after)
+		}
+	}
+	return rows
+}
+
+func (d *delivery) String() string {
+	from, node := int64(0), 0
+	if d.call != nil {
+		from, node = d.call.from, d.call.node
+	}
+	return fmt.Sprintf("%5d-%-5d %s %s of %v: %d, answered %v, for node %d in the call from %d", d.sent, d.done, clockTime(d.at), d.op, d.touched, d.status, d.answered, node, from)
+}
+
+func (ch *change) String() string {
+	by := "nobody"
+	if ch.call != nil {
+		by = ch.call.String()
+	}
+	return fmt.Sprintf("%5d %s %v: %v becomes %v by %s of %s", ch.seq, clockTime(ch.at), ch.key, ch.before, ch.after, ch.op, by)
+}

@@ -1,0 +1,173 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+const (
+	partitions = 3
+	leaseTTL   = 10 * time.Second
+	group      = "orders"
+	service    = "shop"
+)
+
+// A world is one history: a table, the nodes on it, and all that happened.
+type world struct {
+	seed   uint64
+	dice   *rand.Rand
+	db     *database
+	counts faultCount
+	late   latecomers
+	lying  bool          // some dates are false
+	rate   float64       // of requests that meet a fault
+	blur   time.Duration // by how much the store's time may differ from that of the test; 0 in virtual time
+
+	mu       sync.Mutex
+	calls    []*call
+	problems []string
+	beliefs  [partitions][]*belief
+	reigns   []*reign
+	bootsRun int
+}
+
+// A size is how much happens in a history.
+type size struct {
+	nodes, steps, boots int
+}
+
+// A stage is where a history is played: a table that is its own, and how to get to it.
+type stage struct {
+	table string
+	wire  wire
+	real  bool // in real time, and against a store with a clock of its own
+}
+
+// play runs a history, and returns it when all is over. In virtual time it must be called in a bubble.
+func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
+	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0))}
+	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row)}
+	defer w.db.wire.close()
+	w.lying = w.dice.IntN(4) == 0
+	w.rate = []float64{0.03, 0.1, 0.2, 0.3, 0.45}[w.dice.IntN(5)]
+	night := w.dice.IntN(2) == 0
+	if on.real {
+		w.lying, w.rate, w.blur, night = false, 0.3, time.Second, false
+	}
+	var nodes []*node
+	for i := range s.nodes {
+		n, err := w.newNode(i)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	w.day(ctx, nodes, s.steps/2, s.boots)
+	if night {
+		w.sleep(ctx)
+		reaper, err := w.newReaper(s.nodes)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, reaper)
+	}
+	w.day(ctx, nodes, s.steps-s.steps/2, s.boots)
+	for _, n := range nodes {
+		n.close()
+	}
+	w.late.running.Wait()
+	w.compare(ctx)
+	return w, nil
+}
+
+// earliest and latest are the store's time, in milliseconds, when it was t for the test.
+func (w *world) earliest(t time.Time) int64 { return t.Add(-w.blur).UnixMilli() }
+
+func (w *world) latest(t time.Time) int64 {
+	return t.Add(w.blur + time.Millisecond - time.Nanosecond).UnixMilli()
+}
+
+// day lets all nodes work at the same time, for a number of steps each, and boots fight for an identity meanwhile.
+func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
+	day, end := context.WithCancel(ctx)
+	defer end()
+	var working, others sync.WaitGroup
+	for _, n := range nodes {
+		if n.reaps {
+			others.Go(func() { n.patrol(day) })
+			continue
+		}
+		working.Go(func() { n.work(ctx, steps) })
+		others.Go(func() { n.keep(day) })
+	}
+	for range boots {
+		w.bootsRun++
+		stream := uint64(1000 + w.bootsRun)
+		others.Go(func() { w.rule(day, stream) })
+	}
+	dice := rand.New(rand.NewPCG(w.seed, uint64(w.bootsRun)+2000))
+	others.Go(func() { w.sweep(day, dice, 10*time.Second) })
+	working.Wait()
+	end()
+	others.Wait()
+}
+
+// sleep lets some hours pass in which DynamoDB throws away some of the rows whose ttl has passed.
+func (w *world) sleep(ctx context.Context) {
+	night, end := context.WithTimeout(ctx, time.Hour+time.Duration(w.dice.Int64N(int64(time.Hour))))
+	defer end()
+	w.sweep(night, rand.New(rand.NewPCG(w.seed, 3000)), 10*time.Minute)
+}
+
+// sweep deletes rows whose ttl has passed as DynamoDB does: one by one, sooner or later, at any moment.
+func (w *world) sweep(ctx context.Context, dice *rand.Rand, every time.Duration) {
+	p := &path{db: w.db, sky: newSky(w.seed, 4000, 0), dates: &dates{dice: dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
+	client := p.client()
+	for pause(ctx, time.Duration(1+dice.Int64N(int64(every)))) {
+		due := w.db.due(time.Now())
+		if len(due) == 0 {
+			continue
+		}
+		k := due[dice.IntN(len(due))]
+		c := w.begin(&call{what: sweep, node: -1})
+		c.yes, c.err = deleteDue(context.WithValue(ctx, callKey{}, c), client, w.db.table, k)
+		w.end(c)
+	}
+}
+
+// begin notes that a call begins.
+func (w *world) begin(c *call) *call {
+	c.leases = make(map[int]dynamolease.Lease)
+	c.from, c.began = w.db.tick(), time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, c)
+	return c
+}
+
+// end notes that a call has ended.
+func (w *world) end(c *call) { c.ended, c.to = time.Now(), w.db.tick() }
+
+// problem notes what must not be.
+func (w *world) problem(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+}
+
+// pause waits for d and reports whether ctx lasted for it.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

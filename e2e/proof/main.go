@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "proof:", err)
+		os.Exit(1)
+	}
+}
+
+// Settings are what the command line says.
+type settings struct {
+	long, planted, aws bool
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	var s settings
+	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.BoolVar(&s.long, "long", false, "the long run, with seeds from the clock")
+	flags.BoolVar(&s.planted, "planted", false, "plant bugs as well, each of which has to be caught")
+	flags.BoolVar(&s.aws, "aws", false, "the histories alone, against DynamoDB itself")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	dir, err := os.MkdirTemp("", "dynamolease-proof-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the figures: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	begun := time.Now()
+	err = runSuites(ctx, s, dir, progress)
+	if tableErr := printTable(out, dir, time.Since(begun)); tableErr != nil {
+		err = errors.Join(err, tableErr)
+	}
+	return err
+}
+
+// runSuites runs all suites, also after one has failed: each has its figures in the table.
+func runSuites(ctx context.Context, s settings, dir string, progress io.Writer) error {
+	var errs []error
+	for _, suite := range s.suites() {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, context.Cause(ctx))...)
+		}
+		fmt.Fprintln(progress, "running", suite.name)
+		if err := suite.run(ctx, s, dir, progress); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", suite.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// A suite is a command of the go tool.
+type suite struct {
+	name string
+	args []string
+}
+
+func (s settings) suites() []suite {
+	test := func(name string) suite {
+		return suite{name, []string{"test", "-count=1", "-timeout=30m", "./" + name}}
+	}
+	if s.aws {
+		return []suite{test("history")}
+	}
+	suites := []suite{test("history"), test("fleet"), test("chaos")}
+	if s.planted {
+		suites = append(suites, suite{"planted", []string{"run", "./planted", "-fast"}})
+	}
+	return suites
+}
+
+func (u suite) run(ctx context.Context, s settings, dir string, progress io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", u.args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Stdout, cmd.Stderr = progress, progress
+	cmd.Env = append(os.Environ(), "PROOF_FIGURES_DIR="+dir, "DYNAMODB_REQUIRED=1")
+	if s.long {
+		cmd.Env = append(cmd.Env, "PROOF_LONG=1")
+	}
+	if s.aws {
+		cmd.Env = append(cmd.Env, "DYNAMOLEASE_TEST_AWS=1")
+	}
+	return cmd.Run()
+}
