@@ -7,7 +7,7 @@ LAMBDA_ARCH ?= arm64
 CDK         := npx --yes aws-cdk@2.1148.1
 
 # Modules besides the root's, in which the heavy dependencies are.
-MODULES := infra/cdk otel e2e
+MODULES := infra/cdk otel docs/dashboards e2e
 
 # CDK's runtime says on each start how long it will support this version of Node.js.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
@@ -26,8 +26,9 @@ test: test-root test-otel test-cdk test-e2e ## all tests, on a database of their
 test-root: ## those of the library and its programs, with the race detector
 	DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
 
-test-otel: ## the adapter for OpenTelemetry
+test-otel: ## the adapter for OpenTelemetry, and the dashboard's queries in Prometheus's own engine
 	cd otel && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
+	cd docs/dashboards && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
 
 test-cdk: ## the CDK construct, and its template applied to a real database and the real reaper; no account needed
 	cd infra/cdk && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
@@ -54,7 +55,7 @@ test-aws: ## those of the library against DynamoDB itself: the usual AWS configu
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
 
 bench: ## each operation beside the bare SDK calls that send the same requests
-	$(GO) run ./internal/bench
+	$(GO) run ./cmd/dynamolease bench
 
 lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 for the other architecture)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \
@@ -69,7 +70,7 @@ destroy: lambda ## take that away again; the table and its rows stay
 lint: ## formatting, vet, staticcheck, in all modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
 	@for module in . $(MODULES); do echo "lint $$module"; \
-		(cd $$module && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
+		(cd $$module && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 
 fmt: ## format the code
 	gofmt -w .

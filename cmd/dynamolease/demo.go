@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/internal/demo"
 )
@@ -34,7 +36,7 @@ The last line is
 
 The exit code is 1 if any figure is off.
 
-Counting takes a second or two. So that one can watch, each worker takes its time: -pace says how long for a file at
+Counting takes a second or two. So that one can watch, each worker takes its time: --pace says how long for a file at
 least.
 
 The database is a DynamoDB-compatible server that the demo starts and ends. To use one that is running, set
@@ -44,47 +46,45 @@ DYNAMODB_ENDPOINT to its URL; the demo makes a table of its own there and delete
 // errOff is returned when the figures of the demo are not as they must be.
 var errOff = errors.New("the figures are off")
 
-func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	cfg := demo.Config{Command: workerCommand, Out: stdout, Logger: slog.New(slog.NewTextHandler(stderr, nil))}
-	flags := newFlags("demo", demoHelp, stderr)
-	flags.StringVar(&cfg.Input, "input", "", "the `directory` to count (default the source of the Go standard library)")
-	flags.DurationVar(&cfg.TTL, "ttl", 3*time.Second, "the `time` that a lease lasts without renewal")
-	flags.DurationVar(&cfg.Pace, "pace", 80*time.Millisecond, "the least `time` that a worker spends on a file")
-	flags.DurationVar(&cfg.Timeout, "timeout", 2*time.Minute, "the `time` after which the demo gives up")
-	plain := flags.Bool("plain", false, "print plain lines also on a terminal")
-	if err := parse(flags, args); err != nil {
-		return err
+func (p *program) demo() *cobra.Command {
+	c := &cobra.Command{
+		Use: "demo", Short: "Four processes share work through leases, and two of them come to grief", Args: takes(), Long: demoHelp,
 	}
-	switch {
-	case cfg.TTL < dynamolease.MinTTL:
-		return misuse(flags, "-ttl must be at least %v", dynamolease.MinTTL)
-	case cfg.Pace < 0:
-		return misuse(flags, "-pace must not be negative")
-	}
-	if cfg.Input == "" {
-		var err error
-		if cfg.Input, err = goSource(ctx); err != nil {
-			return err
+	cfg := demo.Config{Command: workerCommand, Logger: slog.New(slog.NewTextHandler(p.err, nil))}
+	c.Flags().StringVar(&cfg.Input, "input", "", "the `DIRECTORY` to count (default the source of the Go standard library)")
+	c.Flags().DurationVar(&cfg.TTL, "ttl", 3*time.Second, "how long a lease lasts without renewal")
+	c.Flags().DurationVar(&cfg.Pace, "pace", 80*time.Millisecond, "how long a worker spends on a file at least")
+	c.Flags().DurationVar(&cfg.Timeout, "timeout", 2*time.Minute, "after which time the demo gives up")
+	plain := c.Flags().Bool("plain", false, "print plain lines also on a terminal")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		switch {
+		case cfg.TTL < dynamolease.MinTTL:
+			return misuse("--ttl must be at least %v", dynamolease.MinTTL)
+		case cfg.Pace < 0:
+			return misuse("--pace must not be negative")
 		}
+		if cfg.Input == "" {
+			if cfg.Input, err = goSource(c.Context()); err != nil {
+				return err
+			}
+		}
+		cfg.Out = p.out
+		if p.json {
+			cfg.Out = p.err // stdout is for the one document
+		} else if !*plain {
+			cfg.Style = styleOf(p.out)
+		}
+		return p.showVerdict(c.Context(), cfg)
 	}
-	if !*plain {
-		cfg.Style = styleOf(stdout)
-	}
-	return showVerdict(ctx, cfg, stdout)
+	return c
 }
 
-func showVerdict(ctx context.Context, cfg demo.Config, stdout io.Writer) error {
+func (p *program) showVerdict(ctx context.Context, cfg demo.Config) error {
 	v, err := demo.Run(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintln(&b, v.Details())
-	for _, problem := range v.Problems {
-		fmt.Fprintln(&b, "OFF:", problem)
-	}
-	fmt.Fprintln(&b, v)
-	if _, err := io.WriteString(stdout, b.String()); err != nil {
+	if err := p.show(verdict{v}); err != nil {
 		return err
 	}
 	if !v.OK() {
@@ -93,25 +93,33 @@ func showVerdict(ctx context.Context, cfg demo.Config, stdout io.Writer) error {
 	return nil
 }
 
+// A verdict is the figures of the demo as a report.
+type verdict struct{ demo.Verdict }
+
+// Text is the details, what is off, and the line of the figures.
+func (v verdict) Text() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, v.Details())
+	for _, problem := range v.Problems {
+		fmt.Fprintln(&b, "OFF:", problem)
+	}
+	fmt.Fprintln(&b, v)
+	return b.String()
+}
+
 // goSource is the directory of the Go standard library's source.
 func goSource(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
-		return "", fmt.Errorf("find the Go standard library (use -input for another directory): %w", err)
+		return "", fmt.Errorf("find the Go standard library (use --input for another directory): %w", err)
 	}
 	return filepath.Join(string(bytes.TrimSpace(out)), "src"), nil
 }
 
 // styleOf is the view for an output: one that moves only on a terminal that can do that.
 func styleOf(out io.Writer) demo.Style {
-	f, ok := out.(*os.File)
-	if !ok {
-		return demo.Plain
-	}
-	info, err := f.Stat()
-	term := os.Getenv("TERM")
 	switch {
-	case err != nil || info.Mode()&os.ModeCharDevice == 0 || term == "" || term == "dumb":
+	case !canDraw(out):
 		return demo.Plain
 	case os.Getenv("NO_COLOR") != "":
 		return demo.Mono

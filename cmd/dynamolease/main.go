@@ -1,20 +1,18 @@
-// Command dynamolease works with leases that are kept in a DynamoDB table.
+// Command dynamolease looks at leases that are kept in a DynamoDB table, and takes them where it is told to.
 //
-//	dynamolease demo    four processes share work through leases, and two of them come to grief
-//	dynamolease help    lists the commands
+//	dynamolease help
 //
-// Each command explains itself with -h.
+// lists the commands; each explains itself with --help. See docs/command.md.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
 func main() {
@@ -22,67 +20,28 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, asks: term.IsTerminal(int(os.Stdin.Fd()))}
+	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
-// A command is one of the program's subcommands.
-type command struct {
-	name    string
-	summary string // empty for one that people do not call
-	run     func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+// A program is one run of the command.
+type program struct {
+	in       io.Reader
+	out, err io.Writer
+	asks     bool // there is somebody to answer questions
+	settings
 }
 
-func commands() []command {
-	return []command{
-		{"demo", "four processes share work through leases, and two of them come to grief", runDemo},
-		{"demo-worker", "", runDemoWorker},
+// run runs the program, and returns its exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
 	}
-}
-
-// errUsage is returned when the arguments cannot be used, which was explained on stderr.
-var errUsage = errors.New("see -h")
-
-// run runs the program, and returns its exit code: 0, 1 for what went wrong, 2 for arguments that cannot be used.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 {
-		usage(stderr)
-		return 2
-	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		usage(stdout)
-		return 0
-	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return exitCode(c, c.run(ctx, args[1:], stdout, stderr), stderr)
-		}
-	}
-	fmt.Fprintf(stderr, "dynamolease: there is no command %q\n\n", args[0])
-	usage(stderr)
-	return 2
-}
-
-func exitCode(c command, err error, stderr io.Writer) int {
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	default:
-		fmt.Fprintf(stderr, "dynamolease %s: %v\n", c.name, err)
-		return 1
-	}
-}
-
-func usage(w io.Writer) {
-	fmt.Fprint(w, "Usage: dynamolease COMMAND [FLAGS]\n\nCommands:\n")
-	for _, c := range commands() {
-		if c.summary != "" {
-			fmt.Fprintf(w, "  %-8s %s\n", c.name, c.summary)
-		}
-	}
-	fmt.Fprint(w, "\n\"dynamolease COMMAND -h\" explains a command.\n")
+	p.report(command, err)
+	return exitCode(err)
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (b *bare) refused(ctx context.Context, partition int) error {
 func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session",
+		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session, #revoked",
 		condition: "#rev IN (:seen0)",
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
@@ -90,6 +90,7 @@ func (b *bare) take(row held) put {
 func leaseNames() map[string]string {
 	return map[string]string{
 		"#epoch": "epoch", "#rev": "rev", "#owner": "owner", "#exp": "exp", "#ttl": "ttl", "#service": "service", "#session": "session",
+		"#revoked": "revoked",
 	}
 }
 
@@ -104,7 +105,7 @@ func (b *bare) release(ctx context.Context, partition int) error {
 	sk := partitionKey(partition)
 	row, rev := b.rows[sk], uuid.NewString()
 	return b.put(ctx, "L#"+b.group, sk, put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session",
+		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session, #revoked",
 		condition: "#rev IN (:seen0)",
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
@@ -196,7 +197,7 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	row, known := b.rows[sk]
 	now, rev := time.Now(), uuid.NewString()
 	p := put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked",
 		condition: "#rev IN (:seen0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
@@ -224,7 +225,7 @@ func (b *bare) leave(ctx context.Context, node string) error {
 	}
 	now, rev := time.Now(), uuid.NewString()
 	return b.put(ctx, "M#"+b.service, sk, put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked",
 		condition: "#rev IN (:seen0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
@@ -242,6 +243,6 @@ func (b *bare) leave(ctx context.Context, node string) error {
 
 func memberNames() map[string]string {
 	return map[string]string{
-		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left",
+		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left", "#revoked": "revoked",
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -74,9 +74,9 @@ func (l *lab) party(client *dynamodb.Client) party {
 }
 
 // client is a client with nothing between it and the server.
-func (l *lab) client() *dynamodb.Client {
+func (l *lab) client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	direct := l.server.Client().Options().HTTPClient
-	return l.server.Client(withoutRetries, func(o *dynamodb.Options) { o.HTTPClient = inMemory{direct} })
+	return l.server.Client(append(optFns, withoutRetries, func(o *dynamodb.Options) { o.HTTPClient = inMemory{direct} })...)
 }
 
 // An inMemory gives net/http the bytes of a request in place of the SDK's own reader. The SDK closes that as soon as

@@ -1,7 +1,6 @@
-package main
+package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -189,15 +188,15 @@ func (g graveyard) check(ctx context.Context) error {
 	return nil
 }
 
-func (r *reapingRow) print(text *bytes.Buffer) {
-	fmt.Fprintf(text, "\nReaping a table of which seven rows in ten are dead\n\n")
-	writeTable(text, [][]string{
-		{"rows", "dead", "library rows/s", "bare rows/s", "ratio", "95 %", "rounds", "read units", "peak MB"},
-		{strconv.Itoa(r.Rows), strconv.Itoa(r.Dead), whole(r.Library), whole(r.Bare), r.Ratio.String(), r.Ratio.interval(),
-			strconv.Itoa(r.Ratio.Rounds), whole(r.ReadUnits), whole(float64(r.PeakBytes) / (1 << 20))},
-	})
-	fmt.Fprintf(text, `
-The bare side deletes rows that it knows, the library has to find them; both have %d deletes on their way. Target: at least %.1f.
-The peak is of the heap and the stacks of this process.
-`, reapInFlight, reapTarget)
+func (r *reapingRow) table() table {
+	return table{
+		name: "reaping", title: "Reaping a table of which seven rows in ten are dead",
+		rows: [][]string{
+			{"rows", "dead", "library rows/s", "bare rows/s", "ratio", "95 %", "rounds", "read units", "peak MB"},
+			{strconv.Itoa(r.Rows), strconv.Itoa(r.Dead), whole(r.Library), whole(r.Bare), r.Ratio.String(), r.Ratio.interval(),
+				strconv.Itoa(r.Ratio.Rounds), whole(r.ReadUnits), whole(float64(r.PeakBytes) / (1 << 20))},
+		},
+		note: fmt.Sprintf(`The bare side deletes rows that it knows, the library has to find them; both have %d deletes on their way. Target: at least %.1f.
+The peak is of the heap and the stacks of this process.`, reapInFlight, reapTarget),
+	}
 }

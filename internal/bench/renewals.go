@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -101,7 +101,7 @@ func (l *lab) route(stand bool) (*route, error) {
 		return r, nil
 	}
 	var err error
-	if r.stand, err = startStandIn(l.server.Endpoint(), distance); err != nil {
+	if r.stand, err = startStandIn(l.server.Endpoint(), distance, writes); err != nil {
 		r.transport.Close()
 		return nil, err
 	}

@@ -1,14 +1,13 @@
-package main
+package bench
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 )
 
 // ratioTarget is how much longer a call of the library may take than the requests that it sends.
@@ -16,10 +15,13 @@ const ratioTarget = 1.10
 
 // A report is what a run found.
 type report struct {
-	Operations []operationRow `json:"operations"`
-	Renewals   []renewalRow   `json:"renewals"`
-	Bills      []bill         `json:"bills"`
+	Operations []operationRow `json:"operations,omitempty"`
+	Renewals   []renewalRow   `json:"renewals,omitempty"`
+	Bills      []bill         `json:"bills,omitempty"`
 	Reaping    *reapingRow    `json:"reaping,omitempty"`
+	Rounds     []roundRow     `json:"rounds,omitempty"`
+	Takeovers  []takeoverRow  `json:"takeovers,omitempty"`
+	Plans      []planRow      `json:"plans,omitempty"`
 }
 
 type operationRow struct {
@@ -45,28 +47,51 @@ type renewalRow struct {
 	Ratio        estimate `json:"ratio"`  // of the library to the bare SDK, with 1,000
 }
 
-func (r *report) print(w io.Writer) error {
-	var text bytes.Buffer
+// tables are those of what was measured.
+func (r *report) tables() []table {
+	var list []table
 	if len(r.Operations) > 0 {
-		r.printOperations(&text)
-		r.printBills(&text)
+		list = append(list, r.operationTable(), r.billTable())
 	}
 	if len(r.Renewals) > 0 {
-		r.printRenewals(&text)
+		list = append(list, r.renewalTable())
 	}
 	if r.Reaping != nil {
-		r.Reaping.print(&text)
+		list = append(list, r.Reaping.table())
 	}
-	for line := range bytes.Lines(text.Bytes()) {
-		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
+	if len(r.Rounds) > 0 {
+		list = append(list, r.roundTable(), r.monthTable())
+	}
+	if len(r.Takeovers) > 0 {
+		list = append(list, r.takeoverTable())
+	}
+	if len(r.Plans) > 0 {
+		list = append(list, r.planTable())
+	}
+	return list
+}
+
+func (r *report) print(w io.Writer) error {
+	for i, t := range r.tables() {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := t.print(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *report) printOperations(text *bytes.Buffer) {
-	fmt.Fprintf(text, "Each operation beside bare SDK calls that send the same requests\n\n")
+func (r *report) encode(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func (r *report) operationTable() table {
 	rows := [][]string{{"operation", "requests", "library us/op", "+-", "bare us/op", "+-", "ratio", "95 %", "rounds",
 		"library allocs/op", "bare allocs/op", "library B/op", "bare B/op"}}
 	var slow []string
@@ -79,19 +104,19 @@ func (r *report) printOperations(text *bytes.Buffer) {
 			slow = append(slow, fmt.Sprintf("%s (%s, %s)", o.Operation, o.Ratio, o.Ratio.interval()))
 		}
 	}
-	writeTable(text, rows, 0)
 	if len(slow) == 0 {
 		slow = []string{"none"}
 	}
-	fmt.Fprintf(text, `
-Ratios above %.2f: %s.
+	return table{
+		name: "operations", title: "Each operation beside bare SDK calls that send the same requests", rows: rows, text: []int{0},
+		note: fmt.Sprintf(`Ratios above %.2f: %s.
 Times are medians of all calls, with half of the range of their middle half. Ratios are medians of the rounds' ratios,
-with their 95 %% confidence interval. The bare side decodes no answers and bounds no request: the library's doing so counts.
-`, ratioTarget, strings.Join(slow, ", "))
+with their 95 %% confidence interval. The bare side decodes no answers and bounds no request: the library's doing so counts.`,
+			ratioTarget, strings.Join(slow, ", ")),
+	}
 }
 
-func (r *report) printBills(text *bytes.Buffer) {
-	fmt.Fprintf(text, "\nWhat a call sends and is billed as\n\n")
+func (r *report) billTable() table {
 	rows := [][]string{{"operation", "requests", "read units", "write units", "bytes sent", "which"}}
 	for _, b := range r.Bills {
 		var sent []string
@@ -101,15 +126,14 @@ func (r *report) printBills(text *bytes.Buffer) {
 		rows = append(rows, []string{b.Operation, strconv.Itoa(b.Requests), strconv.Itoa(b.ReadUnits), strconv.Itoa(b.WriteUnits),
 			strconv.Itoa(b.BytesSent), strings.Join(sent, ", ")})
 	}
-	writeTable(text, rows, 0, 5)
-	fmt.Fprint(text, `
-Units are counted from the requests and answers by DynamoDB's documented rules: a strongly consistent read is a unit for
-each 4 KB of what was read, a write one for each 1 KB of the item, in a transaction two, all rounded up.
-`)
+	return table{
+		name: "calls", title: "What a call sends and is billed as", rows: rows, text: []int{0, 5},
+		note: `Units are counted from the requests and answers by DynamoDB's documented rules: a strongly consistent read is a unit for
+each 4 KB of what was read, a write one for each 1 KB of the item, in a transaction two, all rounded up.`,
+	}
 }
 
-func (r *report) printRenewals(text *bytes.Buffer) {
-	fmt.Fprintf(text, "\nRenewing 1,000 leases in one call, at an endpoint %v away\n\n", distance)
+func (r *report) renewalTable() table {
 	rows := [][]string{{"by", "endpoint", "requests of 100", "of 1000", "library ms of 100", "of 1000", "growth", "95 %",
 		"bare ms of 1000", "ratio", "95 %", "rounds"}}
 	for _, m := range r.Renewals {
@@ -117,30 +141,12 @@ func (r *report) printRenewals(text *bytes.Buffer) {
 			millis(m.Library100.Median), millis(m.Library1000.Median), m.Growth.String(), m.Growth.interval(),
 			millis(m.Bare1000.Median), m.Ratio.String(), m.Ratio.interval(), strconv.Itoa(m.Ratio.Rounds)})
 	}
-	writeTable(text, rows, 0, 1)
-	fmt.Fprintf(text, `
-The test server does one request at a time, and works on a transaction of 100 for longer than the distance, so ten cannot
+	return table{
+		name: "renewals", title: fmt.Sprintf("Renewing 1,000 leases in one call, at an endpoint %v away", distance), rows: rows, text: []int{0, 1},
+		note: fmt.Sprintf(`The test server does one request at a time, and works on a transaction of 100 for longer than the distance, so ten cannot
 overlap there; the endpoint that answers without doing any work shows what the library itself adds.
-Target: by transactions, 1,000 leases take at most %.1f times as long as 100. Of fewer than six rounds, the interval is all.
-`, growthTarget)
-}
-
-// writeTable aligns the columns of a table to the right, and those of text to the left.
-func writeTable(w io.Writer, rows [][]string, text ...int) {
-	for _, column := range text {
-		width := 0
-		for _, row := range rows {
-			width = max(width, len(row[column]))
-		}
-		for _, row := range rows {
-			row[column] = fmt.Sprintf("%-*s", width, row[column])
-		}
+Target: by transactions, 1,000 leases take at most %.1f times as long as 100. Of fewer than six rounds, the interval is all.`, growthTarget),
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
-	}
-	t.Flush()
 }
 
 // noise is half of the range of the middle half of the calls, in percent of the median.

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -9,19 +9,25 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// A standIn stands between the SDK and the test server. It answers what a renewal writes after a delay, without doing
-// it, any number at a time; everything else goes on to the server.
+// A standIn stands between the SDK and the test server. It answers some operations after a delay, without doing them, any
+// number at a time; everything else goes on to the server, a query after the same delay.
 type standIn struct {
-	url    string
-	server *http.Server
-	served chan error
+	url     string
+	server  *http.Server
+	served  chan error
+	through atomic.Bool // everything goes on to the server, at once
 }
 
-func startStandIn(upstream string, delay time.Duration) (*standIn, error) {
+// writes are the operations of a renewal.
+var writes = []string{"TransactWriteItems", "UpdateItem"}
+
+func startStandIn(upstream string, delay time.Duration, answered []string) (*standIn, error) {
 	target, err := url.Parse(upstream)
 	if err != nil {
 		return nil, fmt.Errorf("parse the server's endpoint: %w", err)
@@ -34,18 +40,23 @@ func startStandIn(upstream string, delay time.Duration) (*standIn, error) {
 	s := &standIn{
 		url:    "http://" + listener.Addr().String(),
 		served: make(chan error, 1),
-		server: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch _, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); op {
-			case "TransactWriteItems", "UpdateItem":
-				_, _ = io.Copy(io.Discard, r.Body)
-				time.Sleep(delay)
-				w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-				_, _ = io.WriteString(w, "{}")
-			default:
-				forward.ServeHTTP(w, r)
-			}
-		})},
 	}
+	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch _, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); {
+		case s.through.Load():
+			forward.ServeHTTP(w, r)
+		case slices.Contains(answered, op):
+			_, _ = io.Copy(io.Discard, r.Body)
+			time.Sleep(delay)
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			_, _ = io.WriteString(w, "{}")
+		case op == "Query":
+			time.Sleep(delay)
+			forward.ServeHTTP(w, r)
+		default:
+			forward.ServeHTTP(w, r)
+		}
+	})}
 	go func() { s.served <- s.server.Serve(listener) }()
 	return s, nil
 }

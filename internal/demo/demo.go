@@ -86,7 +86,20 @@ func (r *run) withTable(ctx context.Context) (v Verdict, err error) {
 	if err := r.store.CreateTable(ctx); err != nil {
 		return v, err
 	}
+	if err := r.invite(); err != nil {
+		return v, err
+	}
 	return r.run(ctx)
+}
+
+// invite says how to look at the run from outside.
+func (r *run) invite() error {
+	flags := "--table " + r.results.table
+	if r.endpoint != "" {
+		flags += " --endpoint-url " + r.endpoint
+	}
+	_, err := fmt.Fprintf(r.cfg.Out, "To look at it from another terminal while it runs:\n\n  dynamolease watch %s %s\n\n", service, flags)
+	return err
 }
 
 // checkInput returns how many files each partition has.

@@ -20,18 +20,19 @@ type facts struct {
 
 // A Verdict is the figures of a run, and what is wrong with them.
 type Verdict struct {
-	Words, Expected int // counted by the workers, and by the parent alone
-	Partitions      int // that are complete
-	Workers         int // that worked
-	Killed          int // by SIGKILL
-	Paused          int // stopped for longer than the ttl, which their records bear out
-	Takeovers       int // how often a worker began with a partition after another's lease on it had run out
-	Refused         int // chunks that were turned away, since the lease was another's by then
-	Overlaps        int // how often two workers counted on the lease of one partition at the same time
-	Resumed         int // how often a worker went on from a checkpoint that another one had left
-	Rescued         int // how often of these after a takeover, and not after a hand-over
-	Duplicates      int // files that went into the results more than once, or not at all
-	Problems        []string
+	Words      int      `json:"words"`      // counted by the workers
+	Expected   int      `json:"expected"`   // counted by the parent alone
+	Partitions int      `json:"partitions"` // that are complete
+	Workers    int      `json:"workers"`    // that worked
+	Killed     int      `json:"killed"`     // by SIGKILL
+	Paused     int      `json:"paused"`     // stopped for longer than the ttl, which their records bear out
+	Takeovers  int      `json:"takeovers"`  // how often a worker began with a partition after another's lease on it had run out
+	Refused    int      `json:"refused"`    // chunks that were turned away, since the lease was another's by then
+	Overlaps   int      `json:"overlaps"`   // how often two workers counted on the lease of one partition at the same time
+	Resumed    int      `json:"resumed"`    // how often a worker went on from a checkpoint that another one had left
+	Rescued    int      `json:"rescued"`    // how often of these after a takeover, and not after a hand-over
+	Duplicates int      `json:"duplicates"` // files that went into the results more than once, or not at all
+	Problems   []string `json:"problems,omitempty"`
 }
 
 // OK tells whether every figure is as it must be.

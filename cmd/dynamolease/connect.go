@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/logging"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/internal/watch"
+)
+
+// A connection is a table that can be reached.
+type connection struct {
+	operate.Table
+	meter  *watch.Meter
+	client *http.Client
+}
+
+func (c *connection) close() {
+	c.Store.Close()
+	c.client.CloseIdleConnections()
+}
+
+// connect finds the table, without asking for it yet. Close it.
+func (p *program) connect(ctx context.Context) (*connection, error) {
+	if p.table == "" {
+		return nil, misuse("no table is given: use --table, or set %s", tableVariable)
+	}
+	if p.timeout <= 0 {
+		return nil, misuse("--timeout must be more than 0")
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	c := &connection{meter: new(watch.Meter)}
+	client, err := p.database(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	store, err := dynamolease.New(client, p.table, func(o *dynamolease.Options) { o.Logger, o.OnRequest = p.logger(), c.meter.Add })
+	if err != nil {
+		return nil, err
+	}
+	c.Table = operate.Table{Name: p.table, Client: client, Store: store}
+	return c, nil
+}
+
+// database is a client with the usual AWS configuration, and what the flags say.
+func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(p.region), config.WithSharedConfigProfile(p.profile),
+		config.WithLogger(logging.Nop{})) // what matters comes back as an error
+	if err != nil {
+		return nil, fmt.Errorf("read the AWS configuration: %w", err)
+	}
+	c.client = &http.Client{Transport: http.DefaultTransport}
+	if b, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok { // one of our own, whose connections can be closed
+		c.client = &http.Client{Transport: b.GetTransport()}
+	}
+	set := func(o *dynamodb.Options) { o.HTTPClient = c.client }
+	client := dynamodb.NewFromConfig(cfg, set, func(o *dynamodb.Options) {
+		if p.endpoint != "" {
+			o.BaseEndpoint = &p.endpoint
+		}
+	})
+	local, err := p.reach(ctx, aws.ToString(client.Options().BaseEndpoint))
+	switch {
+	case err != nil:
+		return nil, err
+	case local:
+		return dynamodb.New(client.Options(), set, p.withoutAccount), nil
+	case client.Options().Region == "":
+		return nil, misuse("no Region is given: use --region, set AWS_REGION, or choose a --profile that has one")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, fmt.Errorf("there are no AWS credentials: log in, choose a --profile, or set AWS_PROFILE or AWS_ACCESS_KEY_ID: %w", err)
+	}
+	return client, nil
+}
+
+// reach checks that an endpoint that was given is there, and tells whether it is on this machine. A store would try for ten
+// seconds first.
+func (p *program) reach(ctx context.Context, endpoint string) (local bool, err error) {
+	if endpoint == "" {
+		return false, nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false, misuse("--endpoint-url %q is not a URL such as http://localhost:8000", endpoint)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	dialer := net.Dialer{Timeout: 3 * time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return false, fmt.Errorf("reach %s: %w", endpoint, err)
+	}
+	remote, _ := conn.RemoteAddr().(*net.TCPAddr)
+	return remote != nil && remote.IP.IsLoopback(), conn.Close()
+}
+
+// withoutAccount gives what a database on this machine does not look at, where it was not given.
+func (p *program) withoutAccount(o *dynamodb.Options) {
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if p.profile == "" && os.Getenv("AWS_PROFILE") == "" && os.Getenv("AWS_ACCESS_KEY_ID") == "" {
+		o.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local", Source: "local"}, nil
+		})
+	}
+}
+
+// logger writes what an operator should know, without the time: it is now.
+func (p *program) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}

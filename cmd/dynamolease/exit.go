@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/spf13/cobra"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+// Exit codes; rootHelp and docs/command.md say the same.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2 // arguments that cannot be used
+	exitNotFound = 3 // what was named is not there: the lease, the node, the service, the table
+	exitRefused  = 4 // it was not confirmed
+	exitOpen     = 5 // ordered and not done yet, or nothing tells whether it was done
+)
+
+// A usageError says what is wrong with the arguments.
+type usageError struct{ problem string }
+
+func (e *usageError) Error() string { return e.problem }
+
+func misuse(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// errNotConfirmed is returned when a question was not answered with yes, or could not be asked.
+var errNotConfirmed = errors.New("not confirmed, nothing was changed")
+
+func exitCode(err error) int {
+	var usage *usageError
+	var argument *dynamolease.ArgumentError
+	var missing *types.ResourceNotFoundException
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage), errors.As(err, &argument):
+		return exitUsage
+	case errors.Is(err, operate.ErrNotFound), errors.As(err, &missing):
+		return exitNotFound
+	case errors.Is(err, errNotConfirmed):
+		return exitRefused
+	case errors.Is(err, operate.ErrPending), errors.Is(err, dynamolease.ErrUnknownOutcome):
+		return exitOpen
+	default:
+		return exitFailed
+	}
+}
+
+// report says on stderr what went wrong, and what to do about it.
+func (p *program) report(command *cobra.Command, err error) {
+	fmt.Fprintf(p.err, "%s: %s\n", command.CommandPath(), p.explain(err))
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(p.err, "%s --help explains it.\n", command.CommandPath())
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+func (p *program) leases() *cobra.Command {
+	return &cobra.Command{
+		Use: "leases GROUP", Short: "List the live leases of a group", Args: takes("GROUP"),
+		Long: `Lists the live leases of a group. What is left is by the store's clock, which is known as an interval only: from what surely
+is left to what is left at most. A lease in a session has as much left as the session. A revoked one is not extended any more.
+Checkpoints are shown as text where they can be, otherwise in base64, and cut; --json has all of them, in base64.
+
+It reads the rows of the group twice. If nobody holds a lease, the exit code is 3.`,
+		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
+			list, err := c.Leases(ctx, args[0])
+			return found(list, err)
+		}),
+	}
+}
+
+func (p *program) members() *cobra.Command {
+	return &cobra.Command{
+		Use: "members SERVICE", Short: "List the live members of a service", Args: takes("SERVICE"),
+		Long: `Lists the live members of a service: node, session, address, groups, what is left until the node is no member any more without
+another heartbeat, and whether it is drained. If there are none, the exit code is 3.`,
+		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
+			list, err := c.Members(ctx, args[0])
+			return found(list, err)
+		}),
+	}
+}
+
+func (p *program) process() *cobra.Command {
+	return &cobra.Command{
+		Use: "process NODE", Short: "Show the process lease of a node", Args: takes("NODE"),
+		Long: `Shows which boot owns the identity of a node: owner, term, seq, and whether it resigned. The expiry is by the owner's wall clock,
+compared with this machine's: it is there for people to read, and nothing is decided by it.`,
+		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
+			process, err := c.Process(ctx, args[0])
+			if err != nil {
+				return nil, err
+			}
+			return process, nil
+		}),
+	}
+}
+
+// found is a list as a report: an empty one is shown, a missing one is not.
+func found[T operate.Report](list T, err error) (operate.Report, error) {
+	if err != nil && !errors.Is(err, operate.ErrNotFound) {
+		return nil, err
+	}
+	return list, err
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+func (p *program) reap() *cobra.Command {
+	c := &cobra.Command{
+		Use: "reap", Short: "Delete the rows that are of no use any more", Args: takes(),
+		Long: `Deletes the rows whose ttl has surely passed, and that are not live. DynamoDB does that too, but may take days over it. Each delete
+is conditional on the row being as it was seen, so it may run at any time. It scans the whole table, half a read unit for 4 KB.
+
+A run that stops early, because of --limit, --timeout, Ctrl-C or throttling, says so; the next one goes on there, with the same
+--segments. Without --timeout it takes as long as it takes.`,
+	}
+	yes := addYes(c)
+	var cfg dynamolease.ReapConfig
+	c.Flags().DurationVar(&cfg.Grace, "grace", 0, "how long a row stays after its ttl has passed")
+	c.Flags().IntVar(&cfg.Segments, "segments", 1, "parts of the table that are scanned at the same time, 1 to 16")
+	c.Flags().IntVar(&cfg.Limit, "limit", 0, "rows that are deleted at most (default no limit)")
+	c.RunE = p.onTable(func(ctx context.Context, conn *connection, _ []string) (operate.Report, error) {
+		if err := p.confirm(ctx, *yes, "The whole table "+conn.Name+" is scanned, and rows that are dead are deleted.\n", "Reap?"); err != nil {
+			return nil, err
+		}
+		if c.Flag("timeout").Changed {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, p.timeout)
+			defer cancel()
+		}
+		reaping, err := conn.Reap(ctx, cfg)
+		if exitCode(err) == exitUsage {
+			return nil, err
+		}
+		return reaping, err
+	})
+	return c
+}

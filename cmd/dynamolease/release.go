@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+func (p *program) release() *cobra.Command {
+	c := &cobra.Command{
+		Use: "release GROUP PARTITION", Short: "Take a lease from its holder", Args: takes("GROUP", "PARTITION"),
+		Long: `Takes the lease of a partition from who holds it: when a holder is stuck, say. Nothing is freed under a holder that may still
+believe in it. Nothing extends the lease any more; it is free when the holder's own time has passed for certain, or the holder
+has released it. Then fenced writes of the holder are refused, and anybody can acquire it, the former holder included.
+
+It waits for that, and prints the epoch after. If the waiting ends before, by --wait or Ctrl-C, the order stands, and the exit
+code is 5: run the same again to go on. An order cannot be taken back.`,
+	}
+	yes := addYes(c)
+	wait := waitFlag(c, 5*time.Minute, "how long to wait at most; 0 gives the order only")
+	c.RunE = p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
+		partition, err := strconv.Atoi(args[1])
+		if err != nil || partition < 0 {
+			return nil, misuse("PARTITION %q is not a number from 0", args[1])
+		}
+		how, err := p.waiting(*wait)
+		if err != nil {
+			return nil, err
+		}
+		look, cancel := context.WithTimeout(ctx, p.timeout)
+		defer cancel()
+		held, err := c.Lease(look, args[0], partition)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.confirm(ctx, *yes, held.Holder(), "Take it?"); err != nil {
+			return nil, err
+		}
+		return c.Release(ctx, held, how)
+	})
+	return c
+}
+
+// waitFlag adds the flag that says how long to wait.
+func waitFlag(c *cobra.Command, value time.Duration, usage string) *time.Duration {
+	return c.Flags().Duration("wait", value, usage)
+}
+
+func (p *program) waiting(wait time.Duration) (operate.Waiting, error) {
+	if wait < 0 {
+		return operate.Waiting{}, misuse("--wait must not be negative")
+	}
+	return operate.Waiting{Wait: wait, Look: p.timeout, Tell: func(line string) { fmt.Fprintln(p.err, line) }}, nil
+}

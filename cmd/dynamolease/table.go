@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+func (p *program) tables() *cobra.Command {
+	table := &cobra.Command{
+		Use: "table", Short: "Make, check or describe the table", Args: p.noCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return misuse("a command is missing; there are %s", names(c))
+		},
+	}
+	table.AddCommand(p.createTable(), p.checkTable(), p.describeTable())
+	return table
+}
+
+func (p *program) createTable() *cobra.Command {
+	c := &cobra.Command{
+		Use: "create", Short: "Make the table, if it is not there", Args: takes(),
+		Long: `Makes the table: string keys pk and sk, on-demand capacity, TTL on the attribute ttl, no index. It waits until the table can be
+used. A table that is there already is checked and left as it is, except that a TTL that is off is turned on. In production, make
+the table with your other infrastructure instead.`,
+	}
+	wait := waitFlag(c, 5*time.Minute, "how long to wait at most until the table can be used")
+	c.RunE = p.onTable(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
+		ctx, cancel := context.WithTimeout(ctx, *wait)
+		defer cancel()
+		if err := c.Store.CreateTable(ctx); err != nil {
+			return nil, err
+		}
+		return operate.Done{Table: c.Name, What: "ready"}, nil
+	})
+	return c
+}
+
+func (p *program) checkTable() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Check that the table is as it must be", Args: takes(),
+		Long: `Checks the state, the keys and the TTL of the table. What works but deserves a look is printed as a warning on stderr.`,
+		RunE: p.look(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
+			if err := c.Store.CheckTable(ctx); err != nil {
+				return nil, err
+			}
+			return operate.Done{Table: c.Name, What: "as it must be"}, nil
+		}),
+	}
+}
+
+func (p *program) describeTable() *cobra.Command {
+	return &cobra.Command{
+		Use: "describe", Short: "Show what the table is like: keys, billing, TTL, size", Args: takes(),
+		Long: `Shows what DynamoDB says of the table. It reads no rows. DynamoDB counts items and bytes every six hours or so.`,
+		RunE: p.look(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
+			d, err := c.Describe(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return d, nil
+		}),
+	}
+}

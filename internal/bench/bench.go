@@ -1,0 +1,151 @@
+// Package bench measures, in one run, what the library costs beside bare SDK calls: each operation beside calls that send the
+// same requests, and the rounds of whole fleets beside how other libraries keep their leases. It says what is billed, how long
+// partitions are not worked when a node goes, how fast dead rows are deleted, and how long a plan takes.
+//
+// Both sides take turns in small blocks and are compared round by round, so that whatever else the machine does meets
+// both alike. Timings are printed and never asserted. That both sides sent the same requests is asserted, and an error
+// otherwise: then the comparison means nothing, and bare.go must follow what the library sends now.
+//
+// It uses the database that the tests use; see dynamotest.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+)
+
+// Config says what a run measures.
+type Config struct {
+	Rounds int            // how many times the sides of a row take turns; at least 1
+	Limit  time.Duration  // how long a row may take; it then has fewer rounds
+	Match  *regexp.Regexp // of the names of the rows that are measured
+	JSON   bool           // print the results as JSON
+	Docs   string         // a directory whose cost.md, cost.json and plots are written from the results; "" for none
+}
+
+// Run measures, and prints the results to out, and what it is at to progress. The error is that of the database, that the
+// sides did not send the same requests, or that nothing was measured.
+func Run(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
+	l, err := newLab(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	b := &bench{
+		lab: l, rounds: cfg.Rounds, limit: cfg.Limit, leases: thousand, rows: reapRows, fleets: fleetSizes, drill: l.drill(),
+		plan: planSizes, match: cfg.Match, progress: progress,
+	}
+	r, err := b.run(ctx)
+	if err != nil {
+		return err
+	}
+	if cfg.Docs != "" {
+		if err := r.publish(cfg.Docs); err != nil {
+			return fmt.Errorf("write the documents: %w", err)
+		}
+	}
+	write := r.print
+	if cfg.JSON {
+		write = r.encode
+	}
+	if err := write(out); err != nil {
+		return fmt.Errorf("print the results: %w", err)
+	}
+	return nil
+}
+
+// A bench is one run.
+type bench struct {
+	lab      *lab
+	rounds   int
+	limit    time.Duration
+	leases   int // that the rows on many renewals are of; fewer in a test
+	rows     int // of the tables that are cleaned; fewer in a test
+	fleets   []int
+	drill    drill
+	plan     func(context.Context) ([]planRow, error)
+	match    *regexp.Regexp
+	progress io.Writer
+}
+
+func (b *bench) run(ctx context.Context) (*report, error) {
+	r := new(report)
+	for _, o := range operations {
+		if !b.wants(o.name) {
+			continue
+		}
+		row, bill, err := b.operation(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		r.Operations = append(r.Operations, row)
+		r.Bills = append(r.Bills, bill)
+	}
+	for _, m := range renewals {
+		if !b.wants(m.name()) {
+			continue
+		}
+		row, err := b.renewal(ctx, m)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name(), err)
+		}
+		r.Renewals = append(r.Renewals, row)
+	}
+	if b.wants(reapName) {
+		row, err := b.reaping(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", reapName, err)
+		}
+		r.Reaping = &row
+	}
+	if err := b.whole(ctx, r); err != nil {
+		return nil, err
+	}
+	if len(r.tables()) == 0 {
+		return nil, fmt.Errorf("nothing of what was asked for (%v) could be measured", b.match)
+	}
+	return r, nil
+}
+
+// whole measures what is of whole fleets.
+func (b *bench) whole(ctx context.Context, r *report) error {
+	for _, leases := range b.fleets {
+		name := fmt.Sprintf("Round of %d leases", leases)
+		if !b.wants(name) {
+			continue
+		}
+		rows, err := b.fleet(ctx, leases)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		r.Rounds = append(r.Rounds, rows...)
+	}
+	if b.wants(takeoverName) {
+		rows, err := b.takeovers(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", takeoverName, err)
+		}
+		r.Takeovers = rows
+	}
+	if b.wants(planName) {
+		rows, err := b.plan(ctx)
+		if err != nil { // an installed program has no source to run this from
+			fmt.Fprintf(b.progress, "%s is not measured: %v\n", planName, err)
+		}
+		r.Plans = rows
+	}
+	return ctx.Err()
+}
+
+// wants tells whether a row was asked for, and says that it is on its way: a run takes minutes.
+func (b *bench) wants(name string) bool {
+	if !b.match.MatchString(name) {
+		return false
+	}
+	fmt.Fprintln(b.progress, "measuring", name)
+	return true
+}

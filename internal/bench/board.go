@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+// A board shows which node works each partition, and since when. It is written by the handlers themselves.
+type board struct {
+	changed chan struct{} // has room for one: who waits looks again
+
+	mu    sync.Mutex
+	works map[int]work
+}
+
+type work struct {
+	node  string
+	since time.Time
+}
+
+func newBoard() *board { return &board{changed: make(chan struct{}, 1), works: make(map[int]work)} }
+
+// handler is a node's: it works until it is told to stop, and then stops at once.
+func (b *board) handler(node string) coordinator.Handler {
+	return func(ctx context.Context, lease coordinator.Lease) error {
+		b.change(func() { b.works[lease.Partition] = work{node, time.Now()} })
+		<-ctx.Done()
+		b.change(func() {
+			if b.works[lease.Partition].node == node {
+				delete(b.works, lease.Partition)
+			}
+		})
+		return nil
+	}
+}
+
+func (b *board) change(f func()) {
+	b.mu.Lock()
+	f()
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until all partitions are worked by the nodes, evenly, and returns when the last of them began. One waits at a
+// time.
+func (b *board) await(ctx context.Context, partitions int, nodes ...string) (time.Time, error) {
+	for {
+		if last, ok := b.even(partitions, nodes); ok {
+			return last, nil
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		case <-b.changed:
+		}
+	}
+}
+
+func (b *board) even(partitions int, nodes []string) (last time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counts := make(map[string]int)
+	for _, w := range b.works {
+		counts[w.node]++
+		if w.since.After(last) {
+			last = w.since
+		}
+	}
+	total := 0
+	for _, node := range nodes {
+		if counts[node] < partitions/len(nodes) {
+			return last, false
+		}
+		total += counts[node]
+	}
+	return last, total == partitions
+}

@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"context"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// A usage is what some requests have cost, as the server says (ReturnConsumedCapacity).
+type usage struct {
+	Requests   float64 `json:"requests"`
+	ReadUnits  float64 `json:"read_units"`
+	WriteUnits float64 `json:"write_units"`
+}
+
+// A meter adds up what is used. It is safe for concurrent use.
+type meter struct {
+	mu  sync.Mutex
+	sum usage
+}
+
+// request adds one that a Store has made: it is an [dynamolease.Options.OnRequest].
+func (m *meter) request(_ context.Context, r dynamolease.Request) { m.add(r.ReadUnits, r.WriteUnits) }
+
+func (m *meter) read(capacity *types.ConsumedCapacity)  { m.add(unitsOf(capacity), 0) }
+func (m *meter) write(capacity *types.ConsumedCapacity) { m.add(0, unitsOf(capacity)) }
+
+func (m *meter) add(reads, writes float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum.Requests++
+	m.sum.ReadUnits += reads
+	m.sum.WriteUnits += writes
+}
+
+// take returns what was used since the last call.
+func (m *meter) take() usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := m.sum
+	m.sum = usage{}
+	return sum
+}
+
+// unitsOf is zero where the server does not say.
+func unitsOf(capacity *types.ConsumedCapacity) float64 {
+	if capacity == nil || capacity.CapacityUnits == nil {
+		return 0
+	}
+	return *capacity.CapacityUnits
+}

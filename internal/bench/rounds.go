@@ -1,0 +1,147 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+const (
+	// fleetTTL is the ttl that the rates of a fleet are said for, and roundsPerTTL how many rounds there are in one.
+	fleetTTL     = 10 * time.Second
+	roundsPerTTL = 3
+
+	// rateTarget is how many units of either kind a second a quiet fleet of ten nodes in sessions may use.
+	rateTarget = 3.1
+	targetSize = 1000
+
+	mostRounds = 9
+	roundLimit = time.Second // after which a round is not made again
+)
+
+// fleetSizes are how many leases the fleets have, and distances how far away the endpoints are.
+var (
+	fleetSizes = []int{10, 100, 1000, 10_000}
+	distances  = []time.Duration{0, 2 * time.Millisecond, 10 * time.Millisecond}
+)
+
+// A roundRow is what one round of a whole fleet costs in one way.
+type roundRow struct {
+	Way    string `json:"way"`
+	Leases int    `json:"leases"`
+	Nodes  int    `json:"nodes"`
+	usage
+	ReadRate  float64     `json:"read_units_per_second"` // at a ttl of 10 s
+	WriteRate float64     `json:"write_units_per_second"`
+	Month     float64     `json:"dollars_per_month"`
+	Times     []roundTime `json:"times,omitempty"` // of each distance; none of a mean
+}
+
+// A roundTime is how long a round took: that of all nodes at once, or of one, where they take turns.
+type roundTime struct {
+	Distance float64 `json:"distance_ms"`
+	Endpoint string  `json:"endpoint"`
+	Millis   float64 `json:"ms"` // the median
+	Rounds   int     `json:"rounds"`
+}
+
+// fleet measures all ways to keep so many leases.
+func (b *bench) fleet(ctx context.Context, leases int) ([]roundRow, error) {
+	var rows []roundRow
+	for _, w := range ways {
+		row := roundRow{Way: w.name, Leases: leases, Nodes: fleetNodes}
+		for _, distance := range distances {
+			took, used, err := b.roundsAt(ctx, w, leases, distance)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %v away: %w", w.name, distance, err)
+			}
+			row.Times = append(row.Times, took)
+			if distance == 0 {
+				row.usage = used
+			}
+		}
+		rows = append(rows, row.rated())
+	}
+	return append(rows[:2:2], append([]roundRow{mean(rows[0], rows[1])}, rows[2:]...)...), nil
+}
+
+// mean is what a fleet in sessions costs over ten rounds.
+func mean(nine, tenth roundRow) roundRow {
+	average := func(a, b float64) float64 { return ((ownersEvery-1)*a + b) / ownersEvery }
+	nine.Way, nine.Times = sessionMean, nil
+	nine.Requests = average(nine.Requests, tenth.Requests)
+	nine.ReadUnits = average(nine.ReadUnits, tenth.ReadUnits)
+	nine.WriteUnits = average(nine.WriteUnits, tenth.WriteUnits)
+	return nine.rated()
+}
+
+func (r roundRow) rated() roundRow {
+	perSecond := roundsPerTTL / fleetTTL.Seconds()
+	r.ReadRate, r.WriteRate = r.ReadUnits*perSecond, r.WriteUnits*perSecond
+	r.Month = dollars(r.ReadRate, r.WriteRate)
+	return r
+}
+
+// roundsAt measures one way at one distance: at the test server if that is zero, else at a stand-in.
+func (b *bench) roundsAt(ctx context.Context, w way, leases int, distance time.Duration) (took roundTime, used usage, err error) {
+	took = roundTime{Distance: float64(distance) / float64(time.Millisecond), Endpoint: renewalOf{stand: distance > 0}.endpoint()}
+	client, idle := b.lab.client(), func() {}
+	if distance > 0 {
+		stand, err := startStandIn(b.lab.server.Endpoint(), distance, w.answered)
+		if err != nil {
+			return took, used, err
+		}
+		defer func() { err = errors.Join(err, stand.close()) }()
+		stand.through.Store(true)
+		client = b.lab.client(func(o *dynamodb.Options) { o.BaseEndpoint = &stand.url })
+		idle = func() { stand.through.Store(false) }
+	}
+	f := &fleet{party: b.lab.party(client), leases: leases}
+	defer f.close()
+	nodes, err := w.begin(ctx, f)
+	if err != nil {
+		return took, used, err
+	}
+	idle()
+	if _, err := w.time(ctx, nodes); err != nil { // it learns what is in the table, and opens connections
+		return took, used, err
+	}
+	runtime.GC()
+	var times []float64
+	for begun := time.Now(); len(times) == 0 || len(times) < min(mostRounds, b.rounds) && time.Since(begun) < roundLimit; {
+		f.meter.take()
+		one, err := w.time(ctx, nodes)
+		if err != nil {
+			return took, used, err
+		}
+		times = append(times, float64(one)/float64(time.Millisecond))
+		used = f.meter.take()
+	}
+	took.Millis, took.Rounds = median(times), len(times)
+	return took, used, nil
+}
+
+// time has each node do a round: all at once, or one after the other, and then it is the longest of them that counts.
+func (w way) time(ctx context.Context, nodes []round) (time.Duration, error) {
+	limit := len(nodes)
+	if w.inTurn {
+		limit = 1
+	}
+	begun := time.Now()
+	each := make([]time.Duration, len(nodes))
+	err := inParallel(len(nodes), limit, func(i int) error {
+		begun := time.Now()
+		err := nodes[i](ctx)
+		each[i] = time.Since(begun)
+		return err
+	})
+	if w.inTurn {
+		return slices.Max(each), err
+	}
+	return time.Since(begun), err
+}

@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+const (
+	takeoverName       = "Take-over"
+	takeoverPartitions = 30
+	takeoverPatience   = 2 * time.Minute // for each fleet
+
+	// The targets: how long after a crash, in units of ttl, with one round added, and after a stop, in rounds.
+	crashTarget = 1.25
+	stopTarget  = 1.1 // a round, with its jitter
+)
+
+// A takeoverRow is how long it took until the last partition of a node ran elsewhere.
+type takeoverRow struct {
+	Event      string    `json:"event"` // "crash" or "stop"
+	Nodes      int       `json:"nodes"` // before it
+	Partitions int       `json:"partitions"`
+	TTL        float64   `json:"ttl_s"`
+	Round      float64   `json:"round_s"`
+	Seconds    []float64 `json:"seconds"` // of each event, the quickest first
+	Target     float64   `json:"target_s"`
+}
+
+// A drill is fleets of three coordinators, each of which sees one node stop and another crash.
+type drill struct {
+	fleets  int
+	ttl     time.Duration
+	connect func() *dynamotest.Transport
+	options func(*dynamolease.Options)
+}
+
+func (l *lab) drill() drill {
+	return drill{fleets: 5, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
+}
+
+func (d drill) round() time.Duration { return d.ttl / roundsPerTTL }
+
+// takeovers runs the fleets, all at once: they have nothing to do most of the time. Each meets its events at another
+// moment of the round.
+func (b *bench) takeovers(ctx context.Context) ([]takeoverRow, error) {
+	stops, crashes := make([]float64, b.drill.fleets), make([]float64, b.drill.fleets)
+	err := inParallel(b.drill.fleets, b.drill.fleets, func(i int) error {
+		ctx, cancel := context.WithTimeout(ctx, takeoverPatience)
+		defer cancel()
+		t := b.lab.troupe(b.drill)
+		stop, crash, err := t.play(ctx, time.Duration(i)*b.drill.round()/time.Duration(b.drill.fleets))
+		stops[i], crashes[i] = stop.Seconds(), crash.Seconds()
+		return errors.Join(err, t.close())
+	})
+	slices.Sort(stops)
+	slices.Sort(crashes)
+	ttl, round := b.drill.ttl.Seconds(), b.drill.round().Seconds()
+	row := takeoverRow{Nodes: 3, Partitions: takeoverPartitions, TTL: ttl, Round: round}
+	crash, stop := row, row
+	crash.Event, crash.Seconds, crash.Target = "crash", crashes, crashTarget*ttl+round
+	stop.Event, stop.Seconds, stop.Target = "stop", stops, stopTarget*round
+	return []takeoverRow{crash, stop}, err
+}
+
+// A troupe is one fleet of coordinators in this process.
+type troupe struct {
+	drill
+	table, service, group string
+	*board
+	actors map[string]*actor
+}
+
+// An actor is one node.
+type actor struct {
+	transport *dynamotest.Transport
+	store     *dynamolease.Store
+	exit      context.CancelFunc
+	over      chan error // what Run has returned
+}
+
+func (l *lab) troupe(d drill) *troupe {
+	id := uuid.NewString()[:8]
+	return &troupe{drill: d, table: l.table, service: "shop-" + id, group: "orders-" + id, board: newBoard(), actors: make(map[string]*actor)}
+}
+
+// play has three nodes share the partitions, one of them stop, another come in its place, and one crash.
+func (t *troupe) play(ctx context.Context, after time.Duration) (stop, crash time.Duration, err error) {
+	for _, name := range []string{"a", "b", "c"} {
+		if err := t.enter(ctx, name); err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := t.settle(ctx, after, "a", "b", "c"); err != nil {
+		return 0, 0, err
+	}
+	stop, err = t.without(ctx, t.actors["c"].exit, "a", "b")
+	if err != nil {
+		return stop, 0, fmt.Errorf("after a stop: %w", err)
+	}
+	if err := t.enter(ctx, "d"); err != nil {
+		return stop, 0, err
+	}
+	if err := t.settle(ctx, after, "a", "b", "d"); err != nil {
+		return stop, 0, err
+	}
+	crash, err = t.without(ctx, t.actors["b"].crash, "a", "d")
+	if err != nil {
+		return stop, crash, fmt.Errorf("after a crash: %w", err)
+	}
+	return stop, crash, nil
+}
+
+// settle waits until the nodes have what is theirs and have looked at that, and for a part of a round more.
+func (t *troupe) settle(ctx context.Context, after time.Duration, nodes ...string) error {
+	if _, err := t.await(ctx, takeoverPartitions, nodes...); err != nil {
+		return fmt.Errorf("wait for an even fleet: %w", err)
+	}
+	timer := time.NewTimer(2*t.round() + after)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// without has one node go, and says how long it took until the last partition ran on the others.
+func (t *troupe) without(ctx context.Context, leave func(), others ...string) (time.Duration, error) {
+	begun := time.Now()
+	leave()
+	last, err := t.await(ctx, takeoverPartitions, others...)
+	return last.Sub(begun), err
+}
+
+// enter starts a node.
+func (t *troupe) enter(ctx context.Context, name string) error {
+	a := &actor{transport: t.connect(), over: make(chan error, 1)}
+	quiet := slog.New(slog.DiscardHandler)
+	var err error
+	a.store, err = dynamolease.New(a.transport.Client(), t.table, t.options, func(o *dynamolease.Options) { o.Logger = quiet })
+	if err != nil {
+		a.transport.Close()
+		return err
+	}
+	cfg := coordinator.Config{
+		Service: t.service, Node: name, Address: address, TTL: t.ttl, Interval: t.round(), Logger: quiet,
+		Groups: []coordinator.Group{{Name: t.group, Partitions: takeoverPartitions, Handler: t.handler(name)}},
+	}
+	running, exit := context.WithCancel(ctx)
+	a.exit = exit
+	t.actors[name] = a
+	go func() { a.over <- coordinator.Run(running, a.store, cfg) }()
+	return nil
+}
+
+// crash has nothing of the node reach the table any more, as if it was killed. Its end after that is for tidiness alone.
+func (a *actor) crash() {
+	a.transport.Every("", dynamotest.LoseRequest())
+	a.exit()
+}
+
+// close ends all nodes and waits for them. What a crashed one could not do is no error.
+func (t *troupe) close() error {
+	for _, a := range t.actors {
+		a.exit()
+	}
+	var errs []error
+	for name, a := range t.actors {
+		if err := <-a.over; err != nil && name != "b" {
+			errs = append(errs, fmt.Errorf("node %s: %w", name, err))
+		}
+		a.store.Close()
+		a.transport.Close()
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,110 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Prospect says what follows when the node is drained.
+func (s Standing) Prospect() string {
+	text := fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
+	if !s.Member {
+		text += "It is not a member now: it takes nothing when it joins.\n"
+	} else {
+		text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
+	}
+	if s.Others == 0 {
+		text += "No other node could take over: the partitions will not be worked.\n"
+	}
+	return text
+}
+
+// Drain drains a node, and waits until it holds nothing of the service's groups. The error is [ErrPending] when it does still when
+// the waiting ends, and that of [dynamolease.Store.Drain].
+func (t *Table) Drain(ctx context.Context, service, node string, how Waiting) (Standing, error) {
+	order, cancel := how.look(ctx)
+	defer cancel()
+	if err := t.Store.Drain(order, service, node); err != nil {
+		return Standing{Service: service, Node: node, Holds: []Share{}}, err
+	}
+	d := draining{table: t, how: &how, latest: Standing{Service: service, Node: node, Holds: []Share{}}}
+	err := d.run(ctx)
+	d.latest.Drained = true // also of one that is no member
+	return d.latest, err
+}
+
+// Undrain ends what Drain began.
+func (t *Table) Undrain(ctx context.Context, service, node string) (Standing, error) {
+	if err := t.Store.Undrain(ctx, service, node); err != nil {
+		return Standing{Service: service, Node: node, Holds: []Share{}}, err
+	}
+	return t.Standing(ctx, service, node)
+}
+
+// draining is a node that hands over.
+type draining struct {
+	table  *Table
+	how    *Waiting
+	latest Standing
+	seen   bool // there was a look that succeeded
+	told   string
+}
+
+func (d *draining) run(ctx context.Context) error {
+	for d.how.begin(); ; {
+		err := d.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return d.unfinished("interrupted")
+		case err != nil:
+			return err
+		case d.seen && (d.how.Wait == 0 || len(d.latest.Holds) == 0):
+			return nil
+		case d.how.over():
+			return d.unfinished(fmt.Sprintf("waited for %v", d.how.Wait))
+		}
+		if !d.how.pause(ctx) {
+			return d.unfinished("interrupted")
+		}
+	}
+}
+
+// look looks once. The error is one after which there is no use in looking again.
+func (d *draining) look(ctx context.Context) error {
+	look, cancel := d.how.look(ctx)
+	defer cancel()
+	now, err := d.table.Standing(look, d.latest.Service, d.latest.Node)
+	if err != nil {
+		if hopeless(err) {
+			return fmt.Errorf("the node is drained, but: %w", err)
+		}
+		d.tell(fmt.Sprintf("looking again: %v", err))
+		return nil
+	}
+	d.latest, d.seen = now, true
+	if d.how.Wait > 0 && len(now.Holds) > 0 {
+		d.tell(fmt.Sprintf("drained: %s still holds %s; waiting for %v at most", Printable(now.Node), now.holds(), d.how.Wait))
+	}
+	return nil
+}
+
+// tell says each thing once.
+func (d *draining) tell(text string) {
+	if text != d.told {
+		d.told = text
+		d.how.Tell(text)
+	}
+}
+
+func (d *draining) unfinished(why string) error {
+	holds := d.latest.holds()
+	if !d.seen {
+		holds = "what is not known"
+	}
+	return fmt.Errorf("%w: %s; the node stays drained and still holds %s; to look again: dynamolease drain %s %s --wait 1m; to undo it: dynamolease undrain %s %s",
+		ErrPending, why, holds, d.latest.Service, d.latest.Node, d.latest.Service, d.latest.Node)
+}
+
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

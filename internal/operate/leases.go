@@ -1,0 +1,77 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// A Lease is a live lease.
+type Lease struct {
+	Group      string `json:"group"`
+	Partition  int    `json:"partition"`
+	Owner      string `json:"owner"`
+	Session    string `json:"session,omitempty"`
+	Epoch      int64  `json:"epoch"`
+	Left       *Left  `json:"left,omitempty"`       // of a lease in a session, what its session has
+	Checkpoint []byte `json:"checkpoint,omitempty"` // base64 in JSON
+	Revoked    bool   `json:"revoked"`              // it is not extended any more
+}
+
+// Leases are the live leases of a group.
+type Leases []Lease
+
+// Leases reads the live leases of a group, and which of them are revoked. The error is [ErrNotFound], beside an empty list,
+// where there are none, and that of [dynamolease.Store.Owners].
+func (t *Table) Leases(ctx context.Context, group string) (Leases, error) {
+	owners, err := t.Store.Owners(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	list := make(Leases, 0, len(owners))
+	if len(owners) == 0 {
+		return list, fmt.Errorf("%w: nobody holds a lease of group %q", ErrNotFound, group)
+	}
+	marks, err := t.marks(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	for _, owned := range owners {
+		lease := t.lease(owned)
+		lease.Revoked = marks[owned.Partition] == owned.Epoch
+		list = append(list, lease)
+	}
+	return list, nil
+}
+
+func (t *Table) lease(l dynamolease.Lease) Lease {
+	return Lease{
+		Group: l.Group, Partition: l.Partition, Owner: l.Owner, Session: l.Session, Epoch: l.Epoch,
+		Left: LeftUntil(t.Store, l.ExpiresAt), Checkpoint: l.Checkpoint,
+	}
+}
+
+// Text is a table, a line for each lease.
+func (l Leases) Text() string {
+	rows := [][]string{{"PARTITION", "OWNER", "SESSION", "EPOCH", "LEFT", "REVOKED", "CHECKPOINT"}}
+	for _, lease := range l {
+		rows = append(rows, []string{
+			strconv.Itoa(lease.Partition), Printable(lease.Owner), Printable(lease.Session), strconv.FormatInt(lease.Epoch, 10),
+			lease.Left.String(), yes(lease.Revoked), shown(lease.Checkpoint),
+		})
+	}
+	return columns(rows)
+}
+
+// NodeOf is the node that holds a lease, as coordinators name owners and sessions: what is before the '#'.
+func NodeOf(l dynamolease.Lease) string {
+	name := l.Session
+	if name == "" {
+		name = l.Owner
+	}
+	node, _, _ := strings.Cut(name, "#")
+	return node
+}

@@ -1,0 +1,40 @@
+package operate
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// Left is how much time is left until an expiry. The store's clock is known as an interval only, and so is this.
+type Left struct{ AtLeast, AtMost time.Duration }
+
+// LeftUntil is how much is left until an expiry by the store's clock, as this process knows it now, and nil where it does not.
+func LeftUntil(store *dynamolease.Store, expiry time.Time) *Left {
+	earliest, latest, ok := store.Now()
+	if !ok || expiry.IsZero() {
+		return nil
+	}
+	return &Left{AtLeast: max(0, expiry.Sub(latest)), AtMost: max(0, expiry.Sub(earliest))}
+}
+
+func (l *Left) String() string {
+	switch {
+	case l == nil:
+		return "unknown"
+	case l.AtMost >= 10*time.Minute:
+		return ">= " + l.AtLeast.Round(time.Second).String()
+	default:
+		return fmt.Sprintf("%.1f-%.1f s", l.AtLeast.Seconds(), l.AtMost.Seconds())
+	}
+}
+
+// MarshalJSON writes the bounds in whole milliseconds.
+func (l Left) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		AtLeast int64 `json:"at_least_ms"`
+		AtMost  int64 `json:"at_most_ms"`
+	}{l.AtLeast.Milliseconds(), l.AtMost.Milliseconds()})
+}

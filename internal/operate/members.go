@@ -1,0 +1,63 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A Member is a live member of a service.
+type Member struct {
+	Node    string   `json:"node"`
+	Session string   `json:"session,omitempty"`
+	Address string   `json:"address"`
+	Groups  []string `json:"groups"`
+	Left    *Left    `json:"left,omitempty"`
+	Drained bool     `json:"drained"`
+}
+
+// Members are the live members of a service.
+type Members []Member
+
+// Members reads the live members of a service. The error is [ErrNotFound], beside an empty list, where there are none, and that of
+// [dynamolease.Store.Members].
+func (t *Table) Members(ctx context.Context, service string) (Members, error) {
+	found, err := t.Store.Members(ctx, service)
+	if err != nil {
+		return nil, err
+	}
+	list := make(Members, 0, len(found))
+	for _, m := range found {
+		list = append(list, Member{
+			Node: m.Node, Session: m.Session, Address: m.Address, Groups: append([]string{}, m.Groups...),
+			Left: LeftUntil(t.Store, m.ExpiresAt), Drained: m.Drained,
+		})
+	}
+	if len(list) == 0 {
+		return list, fmt.Errorf("%w: service %q has no members", ErrNotFound, service)
+	}
+	return list, nil
+}
+
+// Text is a table, a line for each member.
+func (m Members) Text() string {
+	rows := [][]string{{"NODE", "SESSION", "ADDRESS", "GROUPS", "LEFT", "DRAINED"}}
+	for _, member := range m {
+		groups := make([]string, len(member.Groups))
+		for i, group := range member.Groups {
+			groups[i] = Printable(group)
+		}
+		rows = append(rows, []string{
+			Printable(member.Node), Printable(member.Session), Printable(member.Address), orDash(strings.Join(groups, ",")),
+			member.Left.String(), yes(member.Drained),
+		})
+	}
+	return columns(rows)
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/processlease"
+)
+
+// A Process is the process lease of a node: which boot owns the node's identity.
+type Process struct {
+	processlease.Lease
+
+	// ExpiresIn is until the lease ends unless it is renewed, below zero once that is over: the owner's wall clock, which wrote
+	// it, compared with this machine's. Nothing is decided by it.
+	ExpiresIn time.Duration `json:"-"`
+}
+
+// Process reads the process lease of a node. The error is [ErrNotFound] where the node never had one, and that of
+// [processlease.Store.Load].
+func (t *Table) Process(ctx context.Context, node string) (Process, error) {
+	authority, err := processlease.NewAuthority(t.Client, t.Name, processlease.DefaultTTL)
+	if err != nil {
+		return Process{}, err
+	}
+	defer authority.Close()
+	store, err := authority.StoreFor(node)
+	if err != nil {
+		return Process{}, err
+	}
+	lease, found, err := store.Load(ctx)
+	if err == nil && !found {
+		err = fmt.Errorf("%w: node %q has no process lease", ErrNotFound, node)
+	}
+	return Process{Lease: lease, ExpiresIn: time.Until(lease.ExpiresAt)}, err
+}
+
+// Text is a line for each thing that is known.
+func (p Process) Text() string {
+	expiry := fmt.Sprintf("in %.1f s", p.ExpiresIn.Seconds())
+	if p.ExpiresIn < 0 {
+		expiry = fmt.Sprintf("%v ago", (-p.ExpiresIn).Round(100*time.Millisecond))
+	}
+	if p.Resigned {
+		expiry = "resigned: anybody may take over at once"
+	}
+	return columns([][]string{
+		{"node", Printable(p.Node)},
+		{"owner", p.Owner.String()},
+		{"term", fmt.Sprint(p.Term)},
+		{"seq", fmt.Sprint(p.Seq)},
+		{"expires", expiry + " (by wall clocks; nothing is decided by it)"},
+		{"resigned", yes(p.Resigned)},
+	})
+}

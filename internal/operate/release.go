@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// Lease reads the live lease of one partition; [ErrNotFound] if nobody holds it. Checkpoint and mark are left out.
+func (t *Table) Lease(ctx context.Context, group string, partition int) (Lease, error) {
+	owners, err := t.Store.Owners(ctx, group)
+	if err != nil {
+		return Lease{}, err
+	}
+	for _, owned := range owners {
+		if owned.Partition == partition {
+			return t.lease(owned), nil
+		}
+	}
+	return Lease{}, fmt.Errorf("%w: nobody holds %s/%d", ErrNotFound, group, partition)
+}
+
+// Holder says who holds a lease, and what follows when it is taken.
+func (l Lease) Holder() string {
+	if l.Session == "" {
+		return fmt.Sprintf(`%s/%d is held by %s under epoch %d, with %v left.
+If it is taken, nothing extends it any more: it is free when that has passed, or when the holder releases it.
+`, l.Group, l.Partition, Printable(l.Owner), l.Epoch, l.Left)
+	}
+	return fmt.Sprintf(`%s/%d is held by %s in session %s under epoch %d. The session has %v left.
+If it is taken, the session is told with its next heartbeat, and releases it when its work has stopped (a coordinator: when the
+handler has returned, or the drain timeout has passed). A session that is dead keeps it until it has expired.
+`, l.Group, l.Partition, Printable(l.Owner), Printable(l.Session), l.Epoch, l.Left)
+}
+
+// A Released says what became of a lease that was to be taken from its holder.
+type Released struct {
+	Group     string `json:"group"`
+	Partition int    `json:"partition"`
+	From      string `json:"from"`       // the owner that held it
+	FromEpoch int64  `json:"from_epoch"` // its epoch
+	Done      bool   `json:"done"`
+	Owner     string `json:"owner,omitempty"` // who has it now
+	Epoch     int64  `json:"epoch"`           // as it is now; 0 if the row is gone
+}
+
+// Text is one line.
+func (r Released) Text() string {
+	switch {
+	case !r.Done:
+		return fmt.Sprintf("%s/%d is still held by %s under epoch %d: the order stands\n", r.Group, r.Partition, Printable(r.From), r.FromEpoch)
+	case r.Owner != "":
+		return fmt.Sprintf("%s/%d is held by %s now, under epoch %d (before: %d)\n", r.Group, r.Partition, Printable(r.Owner), r.Epoch, r.FromEpoch)
+	default:
+		return fmt.Sprintf("%s/%d is free, epoch %d (before: %d)\n", r.Group, r.Partition, r.Epoch, r.FromEpoch)
+	}
+}
+
+// Release takes a lease from its holder: [dynamolease.Store.Revoke], until it is done or the waiting ends. A lost answer does
+// no harm: the next call finds out.
+//
+// The error is [ErrPending] when the order stands and the lease is not free yet, [dynamolease.ErrUnknownOutcome] when it is not
+// known whether there is an order, and that of Revoke.
+func (t *Table) Release(ctx context.Context, held Lease, how Waiting) (Released, error) {
+	r := releasing{table: t, held: held, how: &how, out: Released{
+		Group: held.Group, Partition: held.Partition, From: held.Owner, FromEpoch: held.Epoch, Owner: held.Owner, Epoch: held.Epoch,
+	}}
+	err := r.run(ctx)
+	return r.out, err
+}
+
+// releasing is a lease on its way from its holder.
+type releasing struct {
+	table   *Table
+	held    Lease
+	how     *Waiting
+	out     Released
+	ordered bool  // the order stands, for certain
+	failure error // the latest, of a call that may have ordered
+	told    time.Time
+}
+
+func (r *releasing) run(ctx context.Context) error {
+	for r.how.begin(); ; {
+		err := r.try(ctx)
+		switch {
+		case r.out.Done:
+			return nil
+		case ctx.Err() != nil:
+			return r.unfinished("interrupted")
+		case err != nil:
+			return err
+		case r.ordered && r.how.Wait == 0:
+			return nil
+		case r.how.over():
+			return r.unfinished(fmt.Sprintf("waited for %v", r.how.Wait))
+		}
+		if !r.how.pause(ctx) {
+			return r.unfinished("interrupted")
+		}
+	}
+}
+
+// try calls Revoke once. The error is one after which there is no use in trying again.
+func (r *releasing) try(ctx context.Context) error {
+	look, cancel := r.how.look(ctx)
+	defer cancel()
+	lease, done, err := r.table.Store.Revoke(look, r.held.Group, r.held.Partition, r.held.Epoch)
+	switch {
+	case err == nil:
+		r.ordered, r.failure = true, nil
+		if r.out.Done = done; done {
+			r.out.Owner, r.out.Epoch = lease.Owner, lease.Epoch
+			return nil
+		}
+		r.tell(lease)
+		return nil
+	case hopeless(err), !r.ordered && r.failure == nil && !errors.Is(err, dynamolease.ErrUnknownOutcome):
+		return err // nothing was ordered, or somebody has to do something first
+	}
+	r.failure = err
+	r.how.Tell(fmt.Sprintf("trying again: %v", err))
+	return nil
+}
+
+// tell says what is waited for, at first and every ten seconds.
+func (r *releasing) tell(lease dynamolease.Lease) {
+	if r.how.Wait == 0 || !r.told.IsZero() && time.Since(r.told) < 10*time.Second {
+		return
+	}
+	r.told = time.Now()
+	what := "until " + Printable(lease.Owner) + " releases it or it has expired"
+	if lease.Session != "" {
+		what = "until session " + Printable(lease.Session) + " releases it or has expired"
+	}
+	r.how.Tell(fmt.Sprintf("ordered: waiting %s (%v left now), for %v at most", what, LeftUntil(r.table.Store, lease.ExpiresAt), r.how.Wait))
+}
+
+// unfinished is why the waiting ended before the lease was free.
+func (r *releasing) unfinished(why string) error {
+	again := fmt.Sprintf("to go on: dynamolease release %s %d", r.held.Group, r.held.Partition)
+	switch {
+	case r.ordered:
+		return fmt.Errorf("%w: %s; the order stands, and %s/%d is free when its holder has released it or expired; %s", ErrPending, why, r.held.Group, r.held.Partition, again)
+	case r.failure != nil:
+		return fmt.Errorf("%s: the order may stand; %s: %w", why, again, r.failure)
+	default:
+		return fmt.Errorf("%s: the order may stand; %s: %w", why, again, dynamolease.ErrUnknownOutcome)
+	}
+}

@@ -1,0 +1,28 @@
+package watch
+
+import (
+	"context"
+	"sync"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// A Meter adds up the read capacity that a store has consumed. It is safe for concurrent use.
+type Meter struct {
+	mu    sync.Mutex
+	units float64
+}
+
+// Add is for [dynamolease.Options.OnRequest].
+func (m *Meter) Add(_ context.Context, r dynamolease.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.units += r.ReadUnits
+}
+
+// Units is how many read units it were so far.
+func (m *Meter) Units() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.units
+}
