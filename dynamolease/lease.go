@@ -29,7 +29,8 @@ type Lease struct {
 	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when nobody did.
 	Checkpoint []byte
 
-	tenure tenure
+	revoked bool // as the row said
+	tenure  tenure
 }
 
 // Remaining is how long this process may still count on the lease: until ttl after the call that got or extended it

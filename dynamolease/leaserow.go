@@ -154,6 +154,7 @@ func (r leaseRow) lease() Lease {
 		Owner:      r.owner,
 		Epoch:      r.epoch,
 		Checkpoint: bytes.Clone(r.checkpoint),
+		revoked:    r.revoked,
 	}
 	if r.inSession() {
 		lease.Session = r.session.sk[len(nodePrefix):]

@@ -188,6 +188,9 @@ func (s *Session) revoke(orders []string) {
 	}
 }
 
-// Revoked tells whether an operator has taken the lease from this process, of a lease in a session: what it has left is not
-// extended any more. Finish the work, and release it. (A lease with its own expiry is left out by the next Renew.)
-func (l Lease) Revoked() bool { return l.tenure.grip != nil && l.tenure.grip.revoked.Load() }
+// Revoked tells whether an operator has taken the lease from its holder (see [Store.Revoke]): what it has left is not extended
+// any more. Of a lease in a session of this process it tells as soon as the session knows: finish the work, and release it. Of
+// any other it is as the store saw it. (A lease of one's own with an expiry of its own is left out by the next Renew.)
+func (l Lease) Revoked() bool {
+	return l.revoked || l.tenure.grip != nil && l.tenure.grip.revoked.Load()
+}

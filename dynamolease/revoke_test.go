@@ -66,7 +66,9 @@ func revokePlain(w *world) {
 		if own := holder.refused(1, "A"); own.Epoch != lease.Epoch {
 			w.Errorf("refused with %+v", own)
 		}
-		other.refused(1, "B")
+		if seen := other.refused(1, "B"); !seen.Revoked() || !other.owners()[0].Revoked() || lease.Revoked() {
+			w.Errorf("others see %+v", seen)
+		}
 		time.Sleep(time.Second)
 	}
 	if left := lease.Remaining(); left <= 0 {

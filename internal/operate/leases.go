@@ -24,7 +24,7 @@ type Lease struct {
 // Leases are the live leases of a group.
 type Leases []Lease
 
-// Leases reads the live leases of a group, and which of them are revoked. The error is [ErrNotFound], beside an empty list,
+// Leases reads the live leases of a group. The error is [ErrNotFound], beside an empty list,
 // where there are none, and that of [dynamolease.Store.Owners].
 func (t *Table) Leases(ctx context.Context, group string) (Leases, error) {
 	owners, err := t.Store.Owners(ctx, group)
@@ -35,14 +35,8 @@ func (t *Table) Leases(ctx context.Context, group string) (Leases, error) {
 	if len(owners) == 0 {
 		return list, fmt.Errorf("%w: nobody holds a lease of group %q", ErrNotFound, group)
 	}
-	marks, err := t.marks(ctx, group)
-	if err != nil {
-		return nil, err
-	}
 	for _, owned := range owners {
-		lease := t.lease(owned)
-		lease.Revoked = marks[owned.Partition] == owned.Epoch
-		list = append(list, lease)
+		list = append(list, t.lease(owned))
 	}
 	return list, nil
 }
@@ -51,6 +45,7 @@ func (t *Table) lease(l dynamolease.Lease) Lease {
 	return Lease{
 		Group: l.Group, Partition: l.Partition, Owner: l.Owner, Session: l.Session, Epoch: l.Epoch,
 		Left: LeftUntil(t.Store, l.ExpiresAt), Checkpoint: l.Checkpoint,
+		Revoked: l.Revoked(),
 	}
 }
 
