@@ -21,7 +21,8 @@ help: ## list the targets
 demo: ## the main job on real input: four worker processes count the words of the Go standard library
 	$(GO) run ./cmd/dynamolease demo
 
-test: test-root test-otel test-cdk test-e2e ## all tests, on a database of their own
+test: ## all tests of all modules, two at a time, on databases of their own; what each prints comes when it has ended
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-root test-otel test-cdk test-e2e
 
 test-root: ## those of the library and its programs, with the race detector
 	DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
