@@ -55,8 +55,8 @@ promises: ## the tests of each promise
 test-aws: ## those of the library against DynamoDB itself: the usual AWS configuration, a table of its own
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
 
-bench: ## each operation beside the bare SDK calls that send the same requests
-	$(GO) run ./cmd/dynamolease bench
+bench: ## what the library costs, beside bare SDK calls and other patterns; writes docs/cost.md, its figures and its plots
+	$(GO) run ./cmd/dynamolease bench --docs docs
 
 lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 for the other architecture)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \

@@ -43,17 +43,17 @@ func Run(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if cfg.Docs != "" {
-		if err := r.publish(cfg.Docs); err != nil {
-			return fmt.Errorf("write the documents: %w", err)
-		}
-	}
 	write := r.print
 	if cfg.JSON {
 		write = r.encode
 	}
 	if err := write(out); err != nil {
 		return fmt.Errorf("print the results: %w", err)
+	}
+	if cfg.Docs != "" {
+		if err := r.publish(cfg.Docs); err != nil {
+			return fmt.Errorf("write the documents: %w", err)
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"encoding/xml"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 )
 
 const docs = "../../docs"
+
+var update = flag.Bool("update", false, "write what the figures in "+docs+" make, without measuring anything")
 
 // What docs shows is what the figures beside it say, and they are of everything that is measured.
 func TestDocuments(t *testing.T) {
@@ -32,12 +35,17 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if *update {
+		if err := r.publish(docs); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil {
 			t.Error(err)
 		} else if string(got) != want {
-			t.Errorf("%s is not what the figures make: run make bench", name)
+			t.Errorf("%s is not what the figures make: run make bench, or this test with -update", name)
 		}
 	}
 	if got := r.sizes(); !slices.Equal(got, fleetSizes) {

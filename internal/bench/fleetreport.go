@@ -13,7 +13,7 @@ func (r *report) roundTable() table {
 		if distance == 0 {
 			header = append(header, "ms, test server")
 		} else {
-			header = append(header, fmt.Sprintf("ms, %v away", distance))
+			header = append(header, fmt.Sprintf("ms, %d ms away", distance.Milliseconds()))
 		}
 	}
 	rows := [][]string{header}
@@ -31,12 +31,13 @@ func (r *report) roundTable() table {
 	}
 	return table{
 		name: "rounds", title: fmt.Sprintf("One round of a fleet of %d nodes", fleetNodes), rows: rows, text: []int{1},
-		note: fmt.Sprintf(`Requests and units are those of all nodes in one round, as the test server says (ReturnConsumedCapacity). Units a second are at a ttl
-of %v, with a round each third of it. The mean of the sessions is of nine rounds that read the members, and a tenth that reads
-the owners of all leases too. The other ways renew only: they know no members, and a fleet pays for finding them besides.
-Times are those of all nodes at once, medians of up to %d rounds, of one where it takes over %v; the tenth round of sessions is one node's.
+		note: fmt.Sprintf(`Requests and units are those of all nodes in the cheapest round, as the test server says (ReturnConsumedCapacity). Units a second are at a ttl
+of %.0f s, with a round each third of it. The mean of the sessions is of nine rounds that read the members, and a tenth that reads
+the owners of all leases too. The other ways renew only: they know no members, and a fleet pays for finding them besides. Each item may
+read some rows again where the machine is too busy for the store's time to be known.
+Times are those of all nodes at once, medians of up to %d rounds, of one where it takes over %.0f s; the tenth round of sessions is one node's.
 The test server does one request at a time, with no distance; at a distance an endpoint answers without doing any work, but for queries.%s`,
-			fleetTTL, mostRounds, roundLimit, r.rateVerdict()),
+			fleetTTL.Seconds(), mostRounds, roundLimit.Seconds(), r.rateVerdict()),
 	}
 }
 
@@ -73,15 +74,15 @@ func (r *report) monthTable() table {
 		cells := []string{name}
 		for _, size := range sizes {
 			i := slices.IndexFunc(r.Rounds, func(row roundRow) bool { return row.Way == name && row.Leases == size })
-			cells = append(cells, fmt.Sprintf("%.2f", r.Rounds[i].Month))
+			cells = append(cells, cents(r.Rounds[i].Month))
 		}
 		rows = append(rows, cells)
 	}
 	return table{
 		name: "month", title: fmt.Sprintf("What a fleet of %d nodes costs in a month", fleetNodes), rows: rows, text: []int{0},
-		note: fmt.Sprintf(`At a ttl of %v with a round each third of it, %.0f hours, on demand in us-east-1: $%.3f for a million write units, $%.3f for a
+		note: fmt.Sprintf(`At a ttl of %.0f s with a round each third of it, %.0f hours, on demand in us-east-1: $%.3f for a million write units, $%.3f for a
 million read units, as since 2024-11-01. All ways cost in proportion to 1/ttl.`,
-			fleetTTL, month.Hours(), dollarsPerWriteUnit*1e6, dollarsPerReadUnit*1e6),
+			fleetTTL.Seconds(), month.Hours(), dollarsPerWriteUnit*1e6, dollarsPerReadUnit*1e6),
 	}
 }
 
@@ -145,12 +146,18 @@ func grouped(n int) string {
 	return digits
 }
 
+// cents is an amount of dollars, with the cents where they matter.
+func cents(dollars float64) string {
+	if dollars >= 100 {
+		return plain(dollars)
+	}
+	return fmt.Sprintf("%.2f", dollars)
+}
+
 // plain is a number with as many digits as matter.
 func plain(v float64) string {
-	switch {
-	case v >= 100:
+	if v >= 100 {
 		return grouped(int(v + 0.5))
-	default:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 }

@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +18,15 @@ import (
 // A standIn stands between the SDK and the test server. It answers some operations after a delay, without doing them, any
 // number at a time; everything else goes on to the server, a query after the same delay.
 type standIn struct {
-	url     string
-	server  *http.Server
-	served  chan error
-	through atomic.Bool // everything goes on to the server, at once
+	url      string
+	delay    time.Duration
+	answered []string    // operations
+	through  atomic.Bool // everything goes on to the server, at once
+
+	server *http.Server
+	served chan error
+	onward *http.Transport
+	proxy  *httputil.ReverseProxy
 }
 
 // writes are the operations of a renewal.
@@ -36,38 +41,44 @@ func startStandIn(upstream string, delay time.Duration, answered []string) (*sta
 	if err != nil {
 		return nil, fmt.Errorf("start the stand-in: %w", err)
 	}
-	forward := httputil.NewSingleHostReverseProxy(target)
 	s := &standIn{
-		url:    "http://" + listener.Addr().String(),
-		served: make(chan error, 1),
+		url: "http://" + listener.Addr().String(), delay: delay, answered: answered, served: make(chan error, 1),
+		onward: &http.Transport{MaxIdleConnsPerHost: 256}, proxy: httputil.NewSingleHostReverseProxy(target),
 	}
-	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch _, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); {
-		case s.through.Load():
-			forward.ServeHTTP(w, r)
-		case slices.Contains(answered, op):
-			_, _ = io.Copy(io.Discard, r.Body)
-			time.Sleep(delay)
-			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-			_, _ = io.WriteString(w, "{}")
-		case op == "Query":
-			time.Sleep(delay)
-			forward.ServeHTTP(w, r)
-		default:
-			forward.ServeHTTP(w, r)
-		}
-	})}
+	s.proxy.Transport = s.onward
+	s.server = &http.Server{Handler: s}
 	go func() { s.served <- s.server.Serve(listener) }()
 	return s, nil
 }
 
-// close ends the stand-in and waits for it. The clients' connections must be idle.
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	answered := slices.Contains(s.answered, op)
+	if !s.through.Load() && (answered || op == "Query") {
+		time.Sleep(s.delay)
+		if answered {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+	}
+	body, err := io.ReadAll(r.Body) // all of it, for the reason that inMemory has
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.proxy.ServeHTTP(w, r)
+}
+
+// close ends the stand-in and waits for it. All that was sent to it must have been answered: a connection that a client has
+// opened and not used yet would keep it from an orderly end for seconds.
 func (s *standIn) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := s.server.Shutdown(ctx); err != nil {
+	if err := s.server.Close(); err != nil {
 		return fmt.Errorf("end the stand-in: %w", err)
 	}
+	s.onward.CloseIdleConnections()
 	if err := <-s.served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the stand-in: %w", err)
 	}

@@ -30,7 +30,7 @@ type curve struct {
 
 const (
 	plotWidth, plotHeight = 520, 400
-	left, right           = 70.0, 505.0
+	left, right           = 70.0, 485.0
 	top, bottom           = 40.0, 250.0
 	legendLine            = 18
 )

@@ -86,6 +86,7 @@ type actor struct {
 	store     *dynamolease.Store
 	exit      context.CancelFunc
 	over      chan error // what Run has returned
+	crashed   bool
 }
 
 func (l *lab) troupe(d drill) *troupe {
@@ -166,6 +167,7 @@ func (t *troupe) enter(ctx context.Context, name string) error {
 
 // crash has nothing of the node reach the table any more, as if it was killed. Its end after that is for tidiness alone.
 func (a *actor) crash() {
+	a.crashed = true
 	a.transport.Every("", dynamotest.LoseRequest())
 	a.exit()
 }
@@ -177,7 +179,7 @@ func (t *troupe) close() error {
 	}
 	var errs []error
 	for name, a := range t.actors {
-		if err := <-a.over; err != nil && name != "b" {
+		if err := <-a.over; err != nil && !a.crashed {
 			errs = append(errs, fmt.Errorf("node %s: %w", name, err))
 		}
 		a.store.Close()
