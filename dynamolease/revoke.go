@@ -63,7 +63,10 @@ func (r *revocation) run(ctx context.Context) (Lease, bool, error) {
 	case row.owner == "" || row.epoch != r.epoch:
 		return row.lease(), true, nil
 	case !live:
-		return r.take(ctx)
+		if lease, done, err := r.take(ctx); done || err != nil {
+			return lease, done, err
+		}
+		return r.run(ctx) // it lives: a late request has extended it meanwhile
 	case row.revoked:
 		return r.describe(row), false, nil
 	}

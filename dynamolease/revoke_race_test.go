@@ -22,6 +22,7 @@ func TestRevokeRaces(t *testing.T) {
 		"and the session asks for the lease before it knows":       revokeAskedFor,
 		"of a holder that is over, by a slow operator":             revokeOverSlowly,
 		"of a holder that is over, with an answer that is lost":    revokeOverLost,
+		"of a holder that is over, whose late request revives it":  revokeOverRevived,
 		"of a holder that is over, that comes too late":            revokeOverLate,
 		"of a dead session that another one takes over meanwhile":  revokeOverTaken,
 		"of a row that is deleted meanwhile":                       revokeDeletedRow,
@@ -132,6 +133,25 @@ func revokeOverSlowly(w *world) {
 		if found, done := operator.revoke(lease.Partition, lease.Epoch); !done || found.Owner != "" || found.Epoch != lease.Epoch+1 {
 			w.Errorf("revoked %+v, %v", found, done)
 		}
+	}
+}
+
+func revokeOverRevived(w *world) {
+	holder, operator := w.node(), w.node()
+	lease := holder.acquire(1, "A")
+	time.Sleep(ttl * 9 / 10)
+	late := newMailbox()
+	holder.path.Next("", late.post())
+	_, err := holder.Renew(w.giveUp(), w.group, []int{1}, "A", ttl)
+	w.wantUnknown("renew", err)
+	time.Sleep(ttl/10 + graceOfExpiry)
+	operator.path.Next("GetItem", dynamotest.Around(late.deliver, nil)) // it was found to be over before
+	found, done := operator.revoke(1, lease.Epoch)
+	if done || found.Owner != "A" {
+		w.Fatalf("revoked %+v, %v", found, done)
+	}
+	if renewed := holder.renew("A", 1); len(renewed) > 0 {
+		w.Errorf("renewed after it was revoked: %+v", renewed)
 	}
 }
 

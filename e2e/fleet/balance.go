@@ -33,7 +33,7 @@ func (s *simulation) change(nodes, losing []string, within time.Duration, m meas
 	for _, name := range losing {
 		delete(kept, name)
 	}
-	want := fewest(s.script.partitions, nodes, kept)
+	want := fewest(s.script.partitions, s.sharing(nodes), kept)
 	do()
 	if !s.balanced(nodes, within+s.script.lag()-time.Since(began)) {
 		return
@@ -57,7 +57,7 @@ func (s *simulation) rejoin(losing []string, within time.Duration, m measure, do
 func (s *simulation) balanced(nodes []string, within time.Duration) bool {
 	began := time.Now()
 	for {
-		err := fair(s.script.partitions, nodes, s.watch.holds())
+		err := fair(s.script.partitions, s.sharing(nodes), s.watch.holds())
 		if err == nil {
 			s.journal.add("all", "in balance", none)
 			return true
@@ -95,7 +95,7 @@ func (s *simulation) quiet(rounds int) {
 	if got := s.watch.moved() - moves; got > 0 {
 		s.violate("%d partitions moved in %d quiet rounds", got, rounds)
 	}
-	if err := fair(s.script.partitions, s.running(), s.watch.holds()); err != nil {
+	if err := fair(s.script.partitions, s.sharing(s.running()), s.watch.holds()); err != nil {
 		s.violate("after %d quiet rounds: %v", rounds, err)
 	}
 	most, renewals := rounds*10/9+1, 0

@@ -3,7 +3,7 @@
 //
 // A seed makes a [script]: the size of the fleet, its ttl, how its handlers behave, and what happens to it: nodes join,
 // leave, crash, start again under their names, are cut off, paused, have clocks that drift and step, lose heartbeats or the
-// whole store, get their requests and answers lost. The simulation plays it, and a watch checks all the time that no
+// whole store, get their requests and answers lost, are drained, and have partitions revoked. The simulation plays it, and a watch checks all the time that no
 // partition is worked twice and that epochs grow. After each event it checks that the fleet is back in balance within
 // the promised time, by the fewest moves, and that nothing moves and little is asked in the quiet after it.
 //
@@ -11,9 +11,9 @@
 //	                │                     │ handlers
 //	                └──── rules ◀──── watch ──▶ log, digest
 //
-// What a seed fixes: the script, which handlers misbehave, which requests meet a fault, and in which order requests of the
-// same instant reach the server. What it does not fix is the jitter between the rounds of a node, which the library draws
-// for itself; see TestSameSeed for what is equal in two runs of a seed nevertheless.
+// A seed fixes all of it: the script, which handlers misbehave, which requests meet a fault, in which order requests of the
+// same instant reach the server, and the jitter of the library. Two runs of a seed have the same journal, to the request and
+// the nanosecond; ids that are random are not in it. TestSameSeed sees to that.
 //
 //	go test ./fleet                  fixed seeds, less than a minute
 //	PROOF_LONG=1 go test ./fleet     minutes; PROOF_SEED chooses the seed, which the clock does otherwise

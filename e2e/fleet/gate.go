@@ -123,7 +123,7 @@ func (g *gate) count() int {
 }
 
 // keyParts are the parts of a request's body that say which rows it is about, without ids that are new each time.
-var keyParts = regexp.MustCompile(`"S":"([LM]#[^"]*|P#\d{10}|N#[^"#]*)`)
+var keyParts = regexp.MustCompile(`"S":"([LM]#[^"]*|P#\d{10}|[ND]#[^"#]*)`)
 
 // describe is a request's operation and rows.
 func describe(req *http.Request) string {

@@ -33,11 +33,12 @@ type node struct {
 	troubles troubles
 
 	// Guarded by the watch's mutex.
-	dead       bool      // it crashed
-	paused     bool      // nothing of it runs
-	stepped    bool      // its wall clock was set: leases end before contexts do
-	stopping   time.Time // when it was told to stop; zero before
-	mutedSince time.Time // since when its heartbeats fail; zero when they do not
+	dead         bool      // it crashed
+	paused       bool      // nothing of it runs
+	stepped      bool      // its wall clock was set: leases end before contexts do
+	stopping     time.Time // when it was told to stop; zero before
+	drainedSince time.Time // since when it is to take nothing; zero when it may
+	mutedSince   time.Time // since when its heartbeats fail; zero when they do not
 }
 
 // gone tells whether nothing of the node runs.
@@ -49,6 +50,9 @@ func (s *simulation) start(name string) *node {
 	n := &node{
 		clock: newClock(dice(s.script.seed, name)), name: name, path: s.server.VirtualTransport(),
 		over: make(chan struct{}), born: time.Now(),
+	}
+	if s.drained[name] {
+		n.drainedSince = n.born
 	}
 	n.path.Latency(s.script.latency)
 	n.path.Every("", n.meet(s.gate))

@@ -147,6 +147,34 @@ func TestRules(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			s.gain("a", 0, 1)
 		}},
+		{"gained while it is drained", "and is drained", func(s *stage) {
+			s.nodes["a"].drainedSince = time.Now()
+			time.Sleep(2 * time.Minute)
+			s.gain("a", 0, 1)
+		}},
+		{"a drained node has a share", "not in balance", func(s *stage) {
+			s.drained = map[string]bool{"a": true}
+			s.change(both, nil, time.Minute, exact, func() { start(s) })
+		}},
+		{"a drained node has none", "", func(s *stage) {
+			s.drained = map[string]bool{"a": true}
+			s.change(both, nil, time.Minute, exact, func() {
+				for p := range 4 {
+					s.gain("b", p, 1)
+				}
+			})
+		}},
+		{"revoked, and its handler was not told", "partition 0 was revoked", func(s *stage) { s.watch.revoked(start(s)[0]) }},
+		{"revoked, and told that it is lost", "was told of", func(s *stage) {
+			lost := start(s)[0]
+			s.watch.tell(lost, coordinator.ErrLost)
+			s.watch.revoked(lost)
+		}},
+		{"revoked, and told so", "", func(s *stage) {
+			first := start(s)[0]
+			s.watch.tell(first, coordinator.ErrRevoked)
+			s.watch.revoked(first)
+		}},
 		{"not told in time", "was not told", func(s *stage) {
 			s.nodes["a"].stepped = false
 			start(s)

@@ -26,7 +26,8 @@ type simulation struct {
 	all     []*node          // that ever ran
 	born    int
 	events  map[string]int
-	decided []string // after each step
+	drained map[string]bool // nodes, whether they run or not
+	decided []string        // after each step
 
 	mu     sync.Mutex
 	faults int
@@ -52,7 +53,7 @@ func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) 
 	synctest.Test(t, func(t *testing.T) {
 		s := &simulation{
 			TB: t, script: sc, server: server, table: table, gate: newGate(sc.seed), journal: newJournal(),
-			nodes: make(map[string]*node), events: make(map[string]int),
+			nodes: make(map[string]*node), events: make(map[string]int), drained: make(map[string]bool),
 		}
 		s.watch = newWatch(sc, s.journal, s.gate.beat, s.violate)
 		s.gate.passed = func(node, what string) { s.journal.add(node, what, asked) }
@@ -85,7 +86,7 @@ func (s *simulation) play() {
 			return
 		}
 		s.journal.add("all", step.String(), none)
-		s.event(string(step.kind), len(step.nodes))
+		s.event(string(step.kind), len(step.nodes)+len(step.parts))
 		s.take(step)
 		s.quiet(step.quiet)
 		s.note()
@@ -142,6 +143,11 @@ func (s *simulation) summary() summary {
 
 // running are the names of the nodes that run, in order.
 func (s *simulation) running() []string { return slices.Sorted(maps.Keys(s.nodes)) }
+
+// sharing are the nodes of a list that are to have their shares: those that are not drained.
+func (s *simulation) sharing(nodes []string) []string {
+	return slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return s.drained[name] })
+}
 
 // note notes what the fleet has come to: who has how many partitions, and how many have moved so far.
 func (s *simulation) note() {

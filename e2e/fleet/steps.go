@@ -1,12 +1,10 @@
 package fleet
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
 
-	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
@@ -49,6 +47,12 @@ func (s *simulation) take(step step) {
 		s.noise(step)
 	case storm:
 		s.storm(step)
+	case drain:
+		s.drain(step.nodes)
+	case undrain:
+		s.undrain(step.nodes)
+	case revoke:
+		s.revoke(step)
 	}
 }
 
@@ -69,29 +73,11 @@ func (s *simulation) leave(nodes []string) {
 	for _, n := range leaving {
 		<-n.over
 	}
-	members, err := s.look()
-	if err != nil {
-		s.violate("read the members: %v", err)
-	}
-	for _, m := range members {
+	for _, m := range s.members() {
 		if slices.Contains(nodes, m.Node) {
 			s.violate("%s has left and is a member", m.Node)
 		}
 	}
-}
-
-// look is the members as somebody sees them who takes no part.
-func (s *simulation) look() ([]dynamolease.Member, error) {
-	path := s.server.VirtualTransport()
-	defer path.Close()
-	path.Every("", s.gate.hold("look"))
-	c := newClock(dice(s.script.seed, "look"))
-	store, err := dynamolease.New(path.Client(), s.table, func(o *dynamolease.Options) { o.Elapsed = c.elapsed })
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	return store.Members(context.Background(), service)
 }
 
 // restart crashes nodes that start again: what they had is free when their former sessions have expired, and comes to them.

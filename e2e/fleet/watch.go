@@ -80,6 +80,9 @@ func (w *watch) check(t, last *tenure) {
 	if !t.node.mutedSince.IsZero() && time.Since(t.node.mutedSince) > w.script.interval()*5/4 {
 		w.violate("%s gains partition %d although its heartbeats fail", t.node.name, p)
 	}
+	if !t.node.drainedSince.IsZero() && time.Since(t.node.drainedSince) > w.script.interval()*5/4 {
+		w.violate("%s gains partition %d, and is drained", t.node.name, p)
+	}
 	for _, other := range w.open[p] {
 		switch left := other.lease.Remaining(); {
 		case other.node.gone():

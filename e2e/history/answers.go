@@ -11,7 +11,7 @@ import (
 // inspectTruth expects that what a call has written agrees with what it said of it: nothing after an error that is not
 // ErrUnknownOutcome, and never work twice.
 func (w *world) inspectTruth(c *call) {
-	items, done := make(map[*delivery]bool), 0
+	items, done, orders := make(map[*delivery]bool), 0, 0
 	for _, ch := range w.db.changes {
 		if ch.call != c || ch.sent > c.to {
 			continue
@@ -22,12 +22,17 @@ func (w *world) inspectTruth(c *call) {
 		case strings.HasPrefix(ch.key.pk, "L#") && w.tellsHolder(ch) && !w.rewritten(ch):
 			done++
 		}
+		orders++
 	}
 	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost)
 	switch c.what {
 	case acquire, acquireAll, acquireSession, release, releaseSession:
 		if done > 0 && (silent || c.err == nil && !c.yes) {
 			w.problem("it was done, and the caller was told otherwise: %v", c)
+		}
+	case revoke, drain, undrain:
+		if silent && orders > 0 {
+			w.problem("it was written, and the caller was told that nothing was: %v", c)
 		}
 	case transact:
 		wrong := len(items) > 1 || c.yes && len(items) != 1 || silent && len(items) > 0
@@ -37,13 +42,18 @@ func (w *world) inspectTruth(c *call) {
 	}
 }
 
-// rewritten tells whether another call of the same owner wrote the row next, while the call of a change went on: that one
-// knew then, and could not tell its own work by it any more.
+// rewritten tells whether another call of the same owner wrote the row next, while the call of a change went on, or an
+// operator revoked what it had acquired: it could not tell its own work by the row any more, or was not to count on it.
 func (w *world) rewritten(ch *change) bool {
-	for _, next := range w.db.changes {
-		if next.key == ch.key && next.seq > ch.seq && next.seq < ch.call.to {
-			return next.call != ch.call && next.call.owner == ch.call.owner
+	next := true
+	for _, later := range w.db.changes {
+		if later.key != ch.key || later.seq <= ch.seq || later.seq > ch.call.to {
+			continue
 		}
+		if later.call.what == revoke || next && later.call != ch.call && later.call.owner == ch.call.owner {
+			return true
+		}
+		next = false
 	}
 	return false
 }
@@ -57,12 +67,15 @@ func (w *world) tellsHolder(ch *change) bool {
 func (w *world) inspectLoss(lines map[rowKey]timeline, c *call) {
 	for _, p := range c.partitions {
 		told, _ := answer(c, p, false)
-		if told != lost && told != refused {
+		if told != lost && told != leftOut && told != refused {
 			continue
 		}
 		his := func(r row) bool {
 			if told == refused {
 				return r.text("owner") == c.owner && r.number("epoch") == c.under.Epoch
+			}
+			if told == leftOut && r.number("revoked") > 0 {
+				return false
 			}
 			exp := r.number("exp")
 			if session := r.session(); session != (rowKey{}) {

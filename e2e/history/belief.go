@@ -51,6 +51,7 @@ func (w *world) audit() {
 			if r.text("owner") != b.lease.Owner || r.number("epoch") != b.lease.Epoch || r.text("session") != b.lease.Session {
 				w.problems = append(w.problems, "counted on for "+b.lease.Remaining().String()+", and not held: "+leaseText(b.lease)+"; the row is "+r.String())
 			}
+			w.auditOrder(b, r)
 		}
 	}
 }

@@ -25,6 +25,9 @@ const (
 	heartbeat      kind = "Heartbeat"
 	leaveService   kind = "Leave"
 	members        kind = "Members"
+	drain          kind = "Drain"
+	undrain        kind = "Undrain"
+	revoke         kind = "Revoke"
 	openSession    kind = "OpenSession"
 	beatSession    kind = "Session.Heartbeat"
 	acquireSession kind = "Session.Acquire"
@@ -60,10 +63,10 @@ type call struct {
 	owner      string
 	session    string // "node#id", where the caller is a session
 	ttl        time.Duration
-	under      dynamolease.Lease // the lease of fenced work
+	under      dynamolease.Lease // the lease of fenced work, or that is to be revoked
 	data       []byte            // the checkpoint to leave; nil for none
 
-	yes     bool                      // acquired, released, done
+	yes     bool                      // acquired, released, revoked, done
 	leases  map[int]dynamolease.Lease // what came back, by partition
 	members []dynamolease.Member
 	over    bool // the session was over when the call ended
@@ -141,7 +144,7 @@ func (c *call) String() string {
 		fmt.Fprintf(&b, ", %s", leaseText(c.leases[p]))
 	}
 	for _, m := range c.members {
-		fmt.Fprintf(&b, ", %s at %s until %s", m.Node, m.Address, clockTime(m.ExpiresAt))
+		fmt.Fprintf(&b, ", %s at %s until %s drained %v", m.Node, m.Address, clockTime(m.ExpiresAt), m.Drained)
 	}
 	b.WriteString(c.boot.String())
 	if c.err != nil {

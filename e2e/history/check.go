@@ -43,6 +43,9 @@ func (w *world) judge() verdict {
 		v.search(fmt.Sprint("partition ", p), model, w.leaseOperations(p))
 	}
 	v.search("identity", headModel(), w.headOperations())
+	for _, name := range w.drained() {
+		v.search("drain of "+name, drainModel(), w.drainOperations(name))
+	}
 	if len(v.problems) > 0 {
 		v.files = append(v.files, w.save())
 	}

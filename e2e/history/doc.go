@@ -4,9 +4,9 @@
 // A history is some hundred operations of a few nodes, each with its own client, its own bad path to the server and its
 // own clocks, in virtual time. It is checked in two ways that know nothing of each other:
 //
-//   - For each lease and each process identity, the calls with their arguments and answers must be linearizable by a
-//     sequential model: what the design promises of a lease. The time is an input of each operation. Attempts whose
-//     answer no caller saw are operations of their own.
+//   - For each lease, each process identity and each node that is drained or not, the calls with their arguments and answers
+//     must be linearizable by a sequential model: what the design promises of it. The time is an input of each operation.
+//     Attempts whose answer no caller saw are operations of their own.
 //   - The [database] notes each row as it was left by each request. Invariants that need no search are checked on these
 //     notes and on what nodes believe: no two hold one lease at a time, epochs and terms grow, fenced work is done once
 //     and by the holder, an answer says what the row says.
@@ -20,7 +20,7 @@
 //
 // The environment says how much is run:
 //
-//	PROOF_LONG=1         the long run: 1,100 histories, and more operations in each
+//	PROOF_LONG=1         the long run: 1,100 histories and not 120
 //	PROOF_HISTORIES=N    so many histories
 //	PROOF_DURATION=D     histories until D has passed, such as 10m
 //	PROOF_SEED=S         the seed of the first history; the others count on from it

@@ -16,12 +16,16 @@ func (w *world) inspect() {
 	for k, line := range lines {
 		if k.pk == "M#"+service {
 			w.inspectSession(lines, line)
+			w.inspectOrders(line)
 		}
 	}
 	for _, c := range w.calls {
 		w.inspectTruth(c)
 		w.inspectLoss(lines, c)
 		w.inspectMembers(lines, c)
+	}
+	for _, name := range w.drained() {
+		w.inspectDrain(lines[drainKey(name)], name)
 	}
 	w.inspectTakeovers()
 }
@@ -44,6 +48,10 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 			w.problem("the epoch went from %d to %d: %v", highest, epoch, ch)
 		case moved && was && after.text("owner") != "" && !w.over(lines, ch):
 			w.problem("a live lease was taken: %v", ch)
+		case ch.call.what == revoke:
+			w.inspectRevocation(lines, ch)
+		case was && !moved && epoch == before.number("epoch") && before.number("revoked") > 0 && (after.number("revoked") == 0 || after.number("exp") > before.number("exp")):
+			w.problem("a revoked lease was extended: %v", ch)
 		case moved && was && after.text("owner") == "" && before.text("owner") != ch.call.owner:
 			w.problem("a lease was freed by another: %v", ch)
 		case after.text("owner") != "" && moved && after.text("owner") != ch.call.owner:

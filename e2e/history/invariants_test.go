@@ -13,83 +13,6 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// A tale is a history that is written by hand. Each of its steps takes a second.
-type tale struct {
-	*world
-	origin time.Time
-}
-
-func newTale() *tale {
-	return &tale{&world{db: &database{rows: make(map[rowKey]row)}}, time.Unix(1_000_000, 0).UTC()}
-}
-
-func (s *tale) clock() time.Time { return s.origin.Add(time.Duration(s.db.now) * time.Second) }
-
-// call is a call in which f happens.
-func (s *tale) call(c *call, f func(c *call)) {
-	s.begin(c)
-	c.began = s.clock()
-	f(c)
-	c.to, c.ended = s.db.tick(), s.clock()
-}
-
-// write changes rows in one delivery.
-func (s *tale) write(c *call, after ...row) {
-	d := &delivery{call: c, sent: s.db.tick(), answered: true}
-	for _, r := range after {
-		k := r.key()
-		before := s.db.rows[k]
-		if len(r) == 2 {
-			delete(s.db.rows, k) // only a key
-			r = nil
-		} else {
-			s.db.rows[k] = r
-		}
-		s.db.changes = append(s.db.changes, &change{delivery: d, seq: s.db.tick(), at: s.clock(), key: k, before: before, after: r})
-	}
-	d.done = s.db.tick()
-}
-
-func number(n int64) value {
-	text := fmt.Sprint(n)
-	return value{N: &text}
-}
-
-func bare(k rowKey) row { return row{"pk": textValue(k.pk), "sk": textValue(k.sk)} }
-
-// until is a time on the clock of the tale, in the milliseconds of a row.
-func (s *tale) until(seconds int64) value { return number(s.origin.UnixMilli() + 1000*seconds) }
-
-func (s *tale) lease(owner string, epoch, exp int64) row {
-	r := bare(leaseRowKey(group, 0))
-	r["epoch"] = number(epoch)
-	if owner != "" {
-		r["owner"], r["exp"] = textValue(owner), s.until(exp)
-	}
-	return r
-}
-
-func (s *tale) member(node string, exp int64) row {
-	r := bare(rowKey{"M#" + service, "N#" + node})
-	r["node"], r["exp"], r["address"] = textValue(strings.Split(node, "#")[0]), s.until(exp), textValue("here")
-	if strings.Contains(node, "#") {
-		r["session"] = textValue(node)
-	}
-	return r
-}
-
-func item(line, done, times, epoch int64) row {
-	r := bare(rowKey{"W#0", fmt.Sprintf("%d#%010d", line, done)})
-	r["times"], r["epoch"] = number(times), number(epoch)
-	return r
-}
-
-func (s *tale) head(owner string, term int64) row {
-	r := bare(rowKey{"P#" + identity, "HEAD"})
-	r["owner"], r["term"] = textValue(owner), number(term)
-	return r
-}
-
 // What must not be is found in the notes of the database and in what callers were told.
 func TestInvariantsFind(t *testing.T) {
 	by := func(owner string) *call { return &call{what: acquire, partitions: []int{0}, owner: owner, yes: true} }
@@ -161,6 +84,56 @@ func TestInvariantsFind(t *testing.T) {
 		"was no such member": func(s *tale) {
 			m := dynamolease.Member{Node: "b", Address: "here", ExpiresAt: s.origin.Add(time.Minute)}
 			s.call(&call{what: members, yes: true, members: []dynamolease.Member{m}}, func(*call) {})
+		},
+		"a live lease was taken by an operator": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(revokes(5), func(c *call) { s.write(c, s.lease("", 6, 0)) })
+		},
+		"the epoch did not grow by one": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 1)) })
+			s.call(revokes(5), func(c *call) { s.write(c, s.lease("", 5, 0)) })
+		},
+		"revoked under epoch 4": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(revokes(4), func(c *call) { s.write(c, s.marked("a", 5, 60)) })
+		},
+		"a revoked lease was extended": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			s.call(revokes(5), func(c *call) { s.write(c, s.marked("a", 5, 60)) })
+			s.call(&call{what: renew, owner: "a"}, func(c *call) { s.write(c, s.marked("a", 5, 70)) })
+		},
+		"more than an order into a session": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+			s.call(revokes(5), func(c *call) { s.write(c, s.underOrders("a#1", order{0, 6})) })
+		},
+		"orders were taken out by another": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+			s.call(revokes(5), func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
+			s.call(&call{what: leaveService, owner: "a"}, func(c *call) { s.write(c, s.member("a#1", 60)) })
+		},
+		"an order by nobody": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+			s.call(&call{what: leaveSession, owner: "a"}, func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
+		},
+		"a heartbeat left orders": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
+			s.call(&call{what: beatSession, owner: "a"}, func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
+		},
+		"the caller was told that nothing was": func(s *tale) {
+			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
+			c := revokes(5)
+			c.err = errors.New("throttled")
+			s.call(c, func(c *call) { s.write(c, s.marked("a", 5, 60)) })
+		},
+		"is otherwise": func(s *tale) {
+			s.call(&call{what: drain, owner: "n0", yes: true}, func(c *call) { s.write(c, drainRow("n0", 0)) })
+		},
+		"drained, or not any more, by nobody": func(s *tale) {
+			s.call(&call{what: drain, owner: "n0", yes: true}, func(c *call) { s.write(c, drainRow("n0", 1)) })
+			s.call(&call{what: sweep}, func(c *call) { s.write(c, bare(drainKey("n0"))) })
+		},
+		"and nothing was written": func(s *tale) {
+			s.call(&call{what: drain, owner: "n0", yes: true}, func(*call) {})
 		},
 		"taken over with the evidence []": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.head("a", 1)) })

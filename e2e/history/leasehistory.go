@@ -75,14 +75,20 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 	before, after := ch.before, ch.after
 	in := w.leaseInput(c, acquired)
 	in.after, in.to = w.earliest(ch.at), w.latest(ch.at)
-	out := leaseOutput{after.text("owner"), after.text("session"), after.number("epoch"), after.number("exp"), after.checkpoint(), true}
+	out := leaseOutput{
+		owner: after.text("owner"), session: after.text("session"), epoch: after.number("epoch"), exp: after.number("exp"),
+		checkpoint: after.checkpoint(), revoked: after.number("revoked") > 0, unheard: true,
+	}
 	same := before != nil && after != nil && out.holder() == [2]string{before.text("owner"), before.text("session")} &&
-		out.epoch == before.number("epoch") && out.exp == before.number("exp") && out.checkpoint == before.checkpoint()
+		out.epoch == before.number("epoch") && out.exp == before.number("exp") && out.checkpoint == before.checkpoint() &&
+		out.revoked == (before.number("revoked") > 0)
 	switch {
 	case after == nil:
 		in.what = deleted
 	case same && before.text("work") == after.text("work"):
 		return porcupine.Operation{}, false // only the rev is another
+	case c.what == revoke:
+		in.what = when(out.owner == "", taken, marked)
 	case c.what == transact || c.what == checkpoint:
 		in.what = ghostWork
 	case out.owner == "" && before == nil:
@@ -114,12 +120,14 @@ func answer(c *call, p int, applied bool) (leaseStep, leaseOutput) {
 	case acquire, acquireAll, acquireSession:
 		return when(c.yes, acquired, when(found, held, "")), out
 	case renew:
-		return when(found, renewed, lost), out
+		return when(found, renewed, leftOut), out
 	case release, releaseSession:
 		if c.yes {
 			return when(applied, "", released), out
 		}
 		return when(c.over, "", lost), out
+	case revoke:
+		return when(c.yes, revoked, standing), out
 	case owners:
 		return when(found, listed, unlisted), out
 	case transact, checkpoint:

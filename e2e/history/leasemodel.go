@@ -17,6 +17,8 @@ type leaseState struct {
 	exp        int64
 	promised   int64 // the latest expiry that the holder was told
 	checkpoint string
+	revoked    bool      // nothing extends it any more
+	givenUp    [2]string // who freed it without hearing of it
 
 	highest int64 // of all epochs that the partition ever had
 	time    int64 // the store's time is not before this one any more
@@ -27,7 +29,7 @@ type leaseInput struct {
 	what       leaseStep
 	owner      string
 	session    string
-	epoch      int64 // of the lease that fenced work is done under
+	epoch      int64 // of the lease that fenced work is done under, or that is to be revoked
 	ttl        int64
 	checkpoint string // that fenced work leaves
 	leaves     bool   // it leaves one
@@ -43,30 +45,11 @@ type leaseOutput struct {
 	epoch      int64
 	exp        int64
 	checkpoint string
+	revoked    bool // of what was written
 	unheard    bool // no caller was told
 }
 
 func (o leaseOutput) holder() [2]string { return [2]string{o.owner, o.session} }
-
-// A leaseStep is a kind of operation on one partition.
-type leaseStep string
-
-const (
-	acquired  leaseStep = "acquired"  // or extended
-	held      leaseStep = "held by"   // another holds it
-	listed    leaseStep = "listed"    // found live by Owners
-	unlisted  leaseStep = "unlisted"  // not found live by Owners
-	renewed   leaseStep = "renewed"   //
-	lost      leaseStep = "lost"      // left out of what was renewed, or nothing was there to be released
-	released  leaseStep = "released"  //
-	worked    leaseStep = "worked"    // fenced work was done
-	refused   leaseStep = "refused"   // fenced work was refused
-	resumed   leaseStep = "resumed"   // the lease was read by its holder
-	deleted   leaseStep = "deleted"   // the row
-	freed     leaseStep = "freed"     // by an attempt that no caller heard of
-	made      leaseStep = "made"      // a free row, to keep an attempt from being applied late
-	ghostWork leaseStep = "work done" // by an attempt that no caller heard of
-)
 
 // doubt is how much later than it expired a lease is still taken for live: slack, the whole second of a Date, an answer
 // that took two seconds, margins.
@@ -145,7 +128,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 	case acquired:
 		return m.acquire(s, in, out)
 	case held:
-		return s, !s.isOf(in.owner, in.session) && s.matches(out) && m.mayLive(s, in)
+		return s, (!mine || s.revoked) && s.matches(out) && m.mayLive(s, in)
 	case listed:
 		return s, s.matches(out) && m.mayLive(s, in)
 	case unlisted:
@@ -155,17 +138,26 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		return m.mayBeOver(s, in)
 	case renewed:
 		return m.extend(s, in, out)
-	case lost:
-		if !mine {
+	case lost, leftOut:
+		if !mine || in.what == leftOut && s.revoked {
 			return s, true
 		}
 		return m.mayBeOver(s, in)
 	case released:
-		return s.free(), mine && m.mayLive(s, in)
+		// Who has freed it without hearing of it, and asks again, is told of that.
+		again := s.exists && s.owner == "" && s.givenUp == [2]string{in.owner, in.session}
+		return s.free(), mine && m.mayLive(s, in) || again
 	case freed:
-		return s.free(), s.exists && s.epoch == out.epoch && (mine || s.owner == "")
+		next := s.free()
+		next.givenUp = s.givenUp
+		if mine {
+			next.givenUp = [2]string{in.owner, in.session}
+		}
+		return next, s.exists && s.epoch == out.epoch && (mine || s.owner == "")
 	case made:
 		return leaseState{exists: true, epoch: out.epoch, highest: out.epoch, time: s.time}, !s.exists && out.epoch > s.highest
+	case marked, taken, standing, revoked:
+		return m.revoke(s, in, out)
 	case worked, ghostWork:
 		if in.leaves {
 			s.checkpoint = in.checkpoint
@@ -185,7 +177,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 }
 
 func (s leaseState) free() leaseState {
-	s.owner, s.session, s.exp, s.promised = "", "", 0, 0
+	s.owner, s.session, s.exp, s.promised, s.revoked, s.givenUp = "", "", 0, 0, false, [2]string{}
 	return s
 }
 
@@ -222,7 +214,7 @@ func (m machine) acquire(s leaseState, in leaseInput, out leaseOutput) (leaseSta
 }
 
 func (m machine) extend(s leaseState, in leaseInput, out leaseOutput) (leaseState, bool) {
-	ok := s.isOf(in.owner, in.session) && out.epoch == s.epoch && m.mayLive(s, in) && out.checkpoint == s.checkpoint
+	ok := s.isOf(in.owner, in.session) && out.epoch == s.epoch && !s.revoked && m.mayLive(s, in) && out.checkpoint == s.checkpoint
 	if in.session != "" {
 		return s, ok
 	}

@@ -48,6 +48,17 @@ func work(owner string, epoch int64, checkpoint string) leaseInput {
 	return leaseInput{what: worked, owner: owner, epoch: epoch, leaves: true, checkpoint: checkpoint}
 }
 
+// over is what an operator does about the lease of an epoch.
+func over(what leaseStep, epoch int64) leaseInput {
+	return leaseInput{what: what, owner: operatorName, epoch: epoch}
+}
+
+// byOperator is what an operator has written: what the row says then.
+func byOperator(o leaseOutput) leaseOutput {
+	o.revoked = o.owner != ""
+	return o.ghost()
+}
+
 func lawful(sessions sessions, acts []act) bool {
 	var operations []porcupine.Operation
 	for _, a := range acts {
@@ -63,6 +74,8 @@ func TestLeaseModelRejects(t *testing.T) {
 	s.session = "a#1"
 	inLife := act{1, 2, inSession(ask(acquired, "a"), "a#1"), s}
 	lives := sessions{"a#1": {{at: 0, exp: 12_000}, {at: 9_000, exp: 21_000}}}
+	mark := act{3, 4, over(marked, 5), byOperator(of("a", 5, 12))}
+	take := act{13, 14, over(taken, 5), byOperator(of("", 6, 0))}
 	for name, acts := range map[string][]act{
 		"a live lease is taken":                    {first, {5, 6, ask(acquired, "b"), of("b", 6, 17)}},
 		"two get one epoch":                        {first, {14, 15, ask(acquired, "b"), of("b", 5, 26)}},
@@ -78,6 +91,8 @@ func TestLeaseModelRejects(t *testing.T) {
 		"released by another":                      {first, {4, 5, ask(released, "b"), leaseOutput{}}},
 		"released twice":                           {first, {4, 5, ask(released, "a"), leaseOutput{}}, {6, 7, ask(released, "a"), leaseOutput{}}},
 		"released after it expired":                {first, {24, 25, ask(released, "a"), leaseOutput{}}},
+		"released again, of what was told":         {first, {4, 5, ask(freed, "a"), of("", 5, 0).ghost()}, {6, 7, ask(released, "a"), leaseOutput{}}, {8, 9, ask(released, "a"), leaseOutput{}}},
+		"released, of what another has freed":      {first, {4, 5, ask(freed, "a"), of("", 5, 0).ghost()}, {6, 7, ask(released, "b"), leaseOutput{}}},
 		"the same epoch after a release":           {first, {4, 5, ask(released, "a"), leaseOutput{}}, {6, 7, ask(acquired, "a"), of("a", 5, 18)}},
 		"renewed after a release":                  {first, {4, 5, ask(freed, "a"), of("", 5, 0).ghost()}, {6, 7, ask(renewed, "a"), of("a", 5, 18)}},
 		"held by who never had it":                 {first, {4, 5, ask(held, "c"), of("b", 6, 15)}},
@@ -97,6 +112,23 @@ func TestLeaseModelRejects(t *testing.T) {
 		"a live session's lease is taken":          {inLife, {15, 16, ask(acquired, "b"), of("b", 6, 27)}},
 		"a dead session's lease is listed":         {inLife, {30, 31, ask(listed, "c"), s}},
 		"a session's lease is renewed as a plain":  {inLife, {4, 5, ask(renewed, "a"), of("a", 5, 16)}},
+		"a revoked lease is renewed":               {first, mark, {5, 6, ask(renewed, "a"), of("a", 5, 17)}},
+		"a revoked lease is extended":              {first, mark, {5, 6, ask(acquired, "a"), of("a", 5, 17)}},
+		"a revoked lease is extended, unheard of":  {first, mark, {5, 6, ask(acquired, "a"), of("a", 5, 17).ghost()}},
+		"a session keeps a revoked lease":          {inLife, {3, 4, over(marked, 5), byOperator(s)}, {5, 6, inSession(ask(acquired, "a"), "a#1"), s}},
+		"an operator takes a live lease":           {first, {4, 5, over(taken, 5), byOperator(of("", 6, 0))}},
+		"an operator takes another's":              {first, {14, 15, ask(acquired, "b"), of("b", 6, 26)}, {30, 31, over(taken, 5), byOperator(of("", 7, 0))}},
+		"an operator marks another's":              {first, {14, 15, ask(acquired, "b"), of("b", 6, 26)}, {16, 17, over(marked, 5), byOperator(of("b", 6, 26))}},
+		"taken under the same epoch":               {first, {13, 14, over(taken, 5), byOperator(of("", 5, 0))}},
+		"acquired again under the epoch after":     {first, mark, take, {15, 16, ask(acquired, "b"), of("b", 6, 26)}},
+		"worked after it was taken":                {first, mark, take, {15, 16, work("a", 5, "x"), leaseOutput{}}},
+		"released after it was taken":              {first, mark, take, {15, 16, ask(released, "a"), leaseOutput{}}},
+		"done, and held":                           {first, mark, {5, 6, over(revoked, 5), of("a", 5, 12)}},
+		"not done, and not marked":                 {first, {4, 5, over(standing, 5), of("a", 5, 12)}},
+		"not done, long after it expired":          {first, mark, {24, 25, over(standing, 5), of("a", 5, 12)}},
+		"left out by who holds it, unmarked":       {first, {4, 5, ask(leftOut, "a"), leaseOutput{}}},
+		"not released, and marked alone":           {first, mark, {5, 6, ask(lost, "a"), leaseOutput{}}},
+		"refused to its holder, and not revoked":   {first, {5, 6, ask(held, "a"), of("a", 5, 12)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if lawful(lives, acts) {
@@ -111,7 +143,12 @@ func TestLeaseModelAccepts(t *testing.T) {
 	first := act{1, 2, ask(acquired, "a"), of("a", 5, 12)}
 	s := of("a", 5, 0)
 	s.session = "a#1"
+	mark := act{3, 4, over(marked, 5), byOperator(of("a", 5, 12))}
 	for name, acts := range map[string][]act{
+		"revoked, and what comes of it":       {first, mark, {5, 6, over(standing, 5), of("a", 5, 12)}, {5, 6, ask(leftOut, "a"), leaseOutput{}}, {5, 6, ask(held, "a"), of("a", 5, 12)}, {7, 8, work("a", 5, "x"), leaseOutput{}}, {13, 14, over(taken, 5), byOperator(of("", 6, 0)).at("x")}, {13, 15, over(revoked, 5), of("", 6, 0).at("x")}, {16, 17, ask(acquired, "b"), of("b", 7, 27).at("x")}},
+		"revoked, and released":               {first, mark, {5, 6, ask(released, "a"), leaseOutput{}}, {7, 8, over(revoked, 5), of("", 5, 0)}, {9, 10, ask(acquired, "a"), of("a", 6, 20)}},
+		"an epoch of before is revoked":       {first, {3, 4, over(revoked, 4), of("a", 5, 12)}, {5, 6, ask(renewed, "a"), of("a", 5, 17)}},
+		"released again, without an answer":   {first, {4, 5, ask(freed, "a"), of("", 5, 0).ghost()}, {6, 7, ask(freed, "a"), of("", 5, 0).ghost()}, {8, 9, ask(released, "a"), leaseOutput{}}},
 		"one after the other":                 {first, {3, 4, ask(renewed, "a"), of("a", 5, 15)}, {5, 6, ask(released, "a"), leaseOutput{}}, {7, 8, ask(acquired, "b"), of("b", 6, 18)}},
 		"a takeover":                          {first, {13, 14, ask(acquired, "b"), of("b", 6, 24)}, {13, 14, ask(lost, "a"), leaseOutput{}}},
 		"a lost answer, and then the holder":  {{1, 2, ask(acquired, "a"), of("a", 5, 12).ghost()}, {1, 5, ask(acquired, "a"), of("a", 5, 12)}},

@@ -140,7 +140,7 @@ func (n *node) missed(partition, turn int) {
 	n.mu.Lock()
 	current := n.turn[partition] == turn
 	n.mu.Unlock()
-	if current {
+	if current && n.w.db.row(leaseRowKey(group, partition)).number("revoked") == 0 { // it has what it had left of a revoked one
 		n.w.forget(n, partition)
 	}
 }

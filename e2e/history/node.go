@@ -14,15 +14,16 @@ import (
 
 // A node is one process after another under one name. It has two hands: one works, the other keeps what it has.
 type node struct {
-	w      *world
-	number int
-	name   string
-	path   *path
-	clock  *clock
-	hand   *rand.Rand // of the one that works
-	keeper *rand.Rand
-	joins  bool // its leases are in sessions
-	reaps  bool // it does nothing but that
+	w        *world
+	number   int
+	name     string
+	path     *path
+	clock    *clock
+	hand     *rand.Rand // of the one that works
+	keeper   *rand.Rand
+	joins    bool // its leases are in sessions
+	reaps    bool // it does nothing but that
+	operates bool // it is an operator, who revokes and drains
 
 	mu      sync.Mutex
 	store   *dynamolease.Store
@@ -62,6 +63,15 @@ func (w *world) newReaper(number int) (*node, error) {
 	n, err := w.newNode(number)
 	if err == nil {
 		n.reaps, n.path.sky.rate = true, 0.5
+	}
+	return n, err
+}
+
+// newOperator is a node of somebody who has no leases, and tells others to give up theirs.
+func (w *world) newOperator(number int) (*node, error) {
+	n, err := w.newNode(number)
+	if err == nil {
+		n.operates = true
 	}
 	return n, err
 }

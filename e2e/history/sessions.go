@@ -58,6 +58,7 @@ func (n *node) beat(p plan) {
 	if session == nil {
 		return
 	}
+	before := n.left()
 	c := &call{what: beatSession, session: session.ID(), ttl: leaseTTL}
 	n.do(c, life, p.patience, func(ctx context.Context) {
 		var member dynamolease.Member
@@ -71,6 +72,11 @@ func (n *node) beat(p plan) {
 	}
 	if session.Err() != nil && session.Remaining() > 0 {
 		n.w.problem("over, and has %v left: %v", session.Remaining(), c)
+	}
+	for lease, left := range before {
+		if lease.Revoked() && lease.Remaining() > left {
+			n.w.problem("revoked, had %v left and has %v: %s", left, lease.Remaining(), leaseText(*lease))
+		}
 	}
 	n.w.audit()
 }

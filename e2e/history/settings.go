@@ -17,9 +17,9 @@ type settings struct {
 
 // settingsOf reads the settings from the environment; see the comment of the package.
 func settingsOf(env func(string) string) (settings, error) {
-	s := settings{seed: 1, histories: 300, size: size{nodes: 4, steps: 30, boots: 2}}
+	s := settings{seed: 1, histories: 120, size: size{nodes: 4, steps: 30, boots: 2}}
 	if env("PROOF_LONG") == "1" {
-		s.histories, s.size.steps = 1100, 50
+		s.histories = 1100
 	}
 	var err error
 	if text := env("PROOF_SEED"); text != "" {

@@ -51,11 +51,16 @@ func (n *node) work(ctx context.Context, steps int) {
 
 // step does one thing.
 func (n *node) step(p plan) {
+	if n.obey(p) {
+		return
+	}
 	switch {
 	case p.roll < 24:
 		n.acquire(p)
-	case p.roll < 29:
+	case p.roll < 28:
 		n.acquireAll(p)
+	case p.roll < 29:
+		n.revoke(p)
 	case p.roll < 36:
 		n.release(p)
 	case p.roll < 64:
@@ -84,6 +89,8 @@ func (n *node) step(p plan) {
 		time.Sleep(p.length) // the process stands still, and its clocks show it
 	case p.roll < 98:
 		n.restart()
+	case p.roll < 99:
+		n.drain(p)
 	default:
 		n.acquire(p)
 	}
@@ -103,6 +110,21 @@ func (n *node) keep(ctx context.Context) {
 			n.beat(p)
 		} else {
 			n.renew(p)
+		}
+	}
+}
+
+// operate is the life of an operator, until ctx ends.
+func (n *node) operate(ctx context.Context) {
+	for {
+		p := draw(n.hand)
+		if p.roll < 60 {
+			n.insist(ctx, p)
+		} else {
+			n.drain(p)
+		}
+		if !pause(ctx, p.rest+leaseTTL/5) {
+			return
 		}
 	}
 }

@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -37,6 +39,16 @@ func (l timeline) between(from, to int64) []row {
 		}
 	}
 	return rows
+}
+
+// bare tells whether a change left nothing but another rev: it bars what is on its way.
+func (ch *change) bare() bool {
+	if ch.before == nil || ch.after == nil {
+		return false
+	}
+	before := maps.Clone(ch.before)
+	before["rev"] = ch.after["rev"]
+	return reflect.DeepEqual(before, ch.after)
 }
 
 func (d *delivery) String() string {

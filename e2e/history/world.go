@@ -34,6 +34,7 @@ type world struct {
 	beliefs  [partitions][]*belief
 	reigns   []*reign
 	bootsRun int
+	ordered  map[order]bool // leases that somebody asked to be revoked
 }
 
 // A size is how much happens in a history.
@@ -50,7 +51,7 @@ type stage struct {
 
 // play runs a history, and returns it when all is over. In virtual time it must be called in a bubble.
 func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
-	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0))}
+	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0)), ordered: make(map[order]bool)}
 	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row)}
 	defer w.db.wire.close()
 	w.lying = w.dice.IntN(4) == 0
@@ -67,10 +68,15 @@ func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 		}
 		nodes = append(nodes, n)
 	}
+	operator, err := w.newOperator(s.nodes)
+	if err != nil {
+		return nil, err
+	}
+	nodes = append(nodes, operator)
 	w.day(ctx, nodes, s.steps/2, s.boots)
 	if night {
 		w.sleep(ctx)
-		reaper, err := w.newReaper(s.nodes)
+		reaper, err := w.newReaper(s.nodes + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +104,12 @@ func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
 	defer end()
 	var working, others sync.WaitGroup
 	for _, n := range nodes {
-		if n.reaps {
+		switch {
+		case n.reaps:
 			others.Go(func() { n.patrol(day) })
+			continue
+		case n.operates:
+			others.Go(func() { n.operate(day) })
 			continue
 		}
 		working.Go(func() { n.work(ctx, steps) })
