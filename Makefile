@@ -49,6 +49,14 @@ proof-aws: ## the histories against DynamoDB itself
 planted: ## plant mistakes into the library, each of which the suites have to catch
 	cd e2e && $(GO) run ./planted
 
+FUZZTIME ?= 10s
+
+fuzz: ## each fuzz test of what is read from the table or from outside, for FUZZTIME
+	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z]+' dynamolease internal lambda | sed -E 's|/[^/]*:func | |' | \
+		while read -r folder name; do echo "$$folder $$name"; \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$folder" </dev/null || exit 1; \
+		done
+
 promises: ## the tests of each promise
 	@cd e2e && $(GO) run ./promises
 

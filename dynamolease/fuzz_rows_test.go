@@ -118,9 +118,6 @@ func FuzzServiceRow(f *testing.F) {
 			checkMalformed(t, text, row, err)
 			return
 		}
-		if read.member.rev != "" && read.member.ttl == 0 {
-			return // none of this library's, though it can be read
-		}
 		attributes := read.member.attributes()
 		if read.drain.node != "" {
 			attributes = read.drain.attributes()

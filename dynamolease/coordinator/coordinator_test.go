@@ -387,22 +387,26 @@ func replaced(w *world, renewal coordinator.Renewal) {
 func orphans(w *world, renewal coordinator.Renewal) {
 	a := w.prepare("a", 3, renewing(renewal))
 	// Writes of leases are applied and never answered, for a while; nor can the store find out and free them.
-	var hanging atomic.Bool
+	var hanging, written atomic.Bool
 	hanging.Store(true)
 	a.path.Every("UpdateItem", onRow("L#", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		if hanging.Load() {
+			written.Store(true)
 			return dynamotest.LoseResponse()(req, send)
 		}
 		return send(req)
 	}))
 	a.path.Every("GetItem", onRow("L#", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
-		if hanging.Load() {
+		if hanging.Load() && written.Load() {
 			return dynamotest.LoseRequest()(req, send)
 		}
 		return send(req)
 	}))
 	a.begin(context.Background())
 	time.Sleep(2 * ttl)
+	if !written.Load() {
+		w.Error("no lease was acquired without an answer")
+	}
 	hanging.Store(false)
 	w.within(10*round, "worked", func() bool { return w.balanced(3, a) })
 	if owners, err := w.look().Owners(w.Context(), w.group); err != nil || len(owners) != 3 {

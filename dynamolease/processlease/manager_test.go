@@ -361,7 +361,7 @@ func TestManager(t *testing.T) {
 
 // A success that comes too late is none.
 func TestCases(t *testing.T) {
-	subtest(t, "C08/clock", func(w *world) {
+	subtest(t, "PL27/answered after a suspension", func(w *world) {
 		// The renewal is applied in time, and the node is suspended before it reads the answer.
 		a := w.boot()
 		m := a.manage()
@@ -372,7 +372,7 @@ func TestCases(t *testing.T) {
 		}
 		a.over(m, processlease.ErrDeadline)
 	})
-	subtest(t, "C08/delay", func(w *world) {
+	subtest(t, "PL27/answered late", func(w *world) {
 		a := w.boot()
 		m := a.manage(every(9500 * time.Millisecond))
 		a.path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))

@@ -127,7 +127,7 @@ func TestExtensionTooLate(t *testing.T) {
 	}
 	now.Store(19)
 	if v.extend(28) || v.valid() {
-		t.Error("C08: extended at the deadline")
+		t.Error("extended at the deadline")
 	}
 	now.Store(0)
 	if v.valid() {
@@ -143,7 +143,7 @@ func TestExtensionTooLate(t *testing.T) {
 	}
 	v = newValidity(&quickClock{clock: scripted}, 10)
 	if v.extend(19) || v.valid() {
-		t.Error("C08: extended while the deadline passed")
+		t.Error("extended while the deadline passed")
 	}
 }
 

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A suite is the tests of one package.
+type suite struct {
+	name   string
+	short  bool   // part of the short proof; the others are the library's own tests
+	module string // the folder of the module, from the root of the tree
+	pkg    string // from there
+
+	reads map[string]bool // folders that it is built from; nil before load
+}
+
+// suites are in the order in which they are tried.
+func allSuites() []*suite {
+	return []*suite{
+		{name: "history", short: true, module: "e2e", pkg: "./history"},
+		{name: "fleet", short: true, module: "e2e", pkg: "./fleet"},
+		{name: "chaos", short: true, module: "e2e", pkg: "./chaos"},
+		{name: "request", module: ".", pkg: "./internal/request"},
+		{name: "storeclock", module: ".", pkg: "./internal/storeclock"},
+		{name: "elapsed", module: ".", pkg: "./internal/elapsed"},
+		{name: "processlease", module: ".", pkg: "./dynamolease/processlease"},
+		{name: "dynamolease", module: ".", pkg: "./dynamolease"},
+		{name: "coordinator", module: ".", pkg: "./dynamolease/coordinator"},
+	}
+}
+
+// choose returns the suites of one kind that are in the tree: "short", "tests", or "all".
+func choose(suites []*suite, kind, root string) ([]*suite, error) {
+	if kind != "short" && kind != "tests" && kind != "all" {
+		return nil, fmt.Errorf("-suite must be short, tests or all, not %q", kind)
+	}
+	chosen := slices.DeleteFunc(slices.Clone(suites), func(s *suite) bool {
+		_, err := os.Stat(s.folder(root))
+		return err != nil || kind == "short" && !s.short || kind == "tests" && s.short
+	})
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("there is none of the suites in %s", root)
+	}
+	return chosen, nil
+}
+
+// folder is where the suite's tests are, and where they run.
+func (s *suite) folder(root string) string { return filepath.Join(root, s.module, s.pkg) }
+
+// load finds out what the suite is built from: a bug elsewhere is nothing that it could catch.
+func (s *suite) load(ctx context.Context, root string) error {
+	list := exec.CommandContext(ctx, "go", "list", "-test", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", s.pkg)
+	list.Dir = filepath.Join(root, s.module)
+	var problem strings.Builder
+	list.Stderr = &problem
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("list what %s is built from: %w\n%s", s.name, err, problem.String())
+	}
+	s.reads = make(map[string]bool)
+	for line := range strings.Lines(string(out)) {
+		s.reads[strings.TrimSpace(line)] = true
+	}
+	return nil
+}
+
+// concerns tells whether the suite is built from a file that the bug changes.
+func (s *suite) concerns(b bug, root string) bool {
+	return slices.ContainsFunc(b.files(), func(file string) bool {
+		return s.reads[filepath.Dir(filepath.Join(root, filepath.FromSlash(file)))]
+	})
+}
+
+// A trial is a suite, or some of its tests, to be run against a bug.
+type trial struct {
+	suite *suite
+	tests string
+	limit time.Duration
+}
+
+// trials are what to try against a bug, in order: what is likely to catch it, and then, unless that is to be all, whatever
+// else is built from the changed files.
+func trials(b bug, suites []*suite, root string, likelyOnly bool, limit time.Duration) []trial {
+	var list []trial
+	for _, c := range b.catch {
+		if i := slices.IndexFunc(suites, func(s *suite) bool { return s.name == c.suite }); i >= 0 {
+			list = append(list, trial{suites[i], c.tests, limit})
+		}
+	}
+	if likelyOnly {
+		return list
+	}
+	for _, s := range suites {
+		if whole := (trial{s, "", limit}); s.concerns(b, root) && !slices.Contains(list, whole) {
+			list = append(list, whole)
+		}
+	}
+	return list
+}
