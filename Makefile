@@ -16,7 +16,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
 	proof proof-short proof-aws planted promises fuzz bench lambda deploy destroy lint fmt ci
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
 
 demo: ## the main job on real input: four worker processes count the words of the Go standard library
 	$(GO) run ./cmd/dynamolease demo

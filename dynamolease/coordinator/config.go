@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -119,6 +120,8 @@ func (c Config) validate() error {
 		return refuse("Config.Service", "must not be empty")
 	case c.Node == "":
 		return refuse("Config.Node", "must not be empty")
+	case strings.Contains(c.Node, "#"):
+		return refuse("Config.Node", "must not contain '#', which stands between a node and its session")
 	case c.Address == "":
 		return refuse("Config.Address", "must not be empty")
 	case c.TTL < dynamolease.MinTTL:

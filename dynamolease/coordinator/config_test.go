@@ -23,6 +23,7 @@ func TestConfig(t *testing.T) {
 	}{
 		"as it is":               {func(c *coordinator.Config) {}, ""},
 		"no service":             {func(c *coordinator.Config) { c.Service = "" }, "Config.Service"},
+		"a node with a #":        {func(c *coordinator.Config) { c.Node = "a#b" }, "Config.Node"},
 		"no node":                {func(c *coordinator.Config) { c.Node = "" }, "Config.Node"},
 		"no address":             {func(c *coordinator.Config) { c.Address = "" }, "Config.Address"},
 		"short ttl":              {func(c *coordinator.Config) { c.TTL = time.Second - 1 }, "Config.TTL"},

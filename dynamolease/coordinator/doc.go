@@ -4,7 +4,7 @@
 // ([dynamolease.Store.OpenSession]), sees who else is there, works out its fair share, gives up what is beyond it, and
 // takes what is free. A handler runs for each partition that the node owns, with a context that ends when it does not any
 // more. With leases in the session, the steady state costs one write and one read of the members for each node and
-// round, whatever the number of partitions.
+// round, whatever the number of partitions, and in every tenth round a read of the owners.
 //
 // # Why a partition never runs twice
 //

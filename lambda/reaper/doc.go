@@ -18,7 +18,7 @@
 // run did: scanned, due, deleted, raced, kept, unreadable and unanswered count rows as ReapReport does, stopped says why
 // the run ended before the end of the table, and complete whether it got there.
 //
-// The log has one line "reaped" for each run, with the same object under "run". Rows that cannot be read are named in a
+// The log has one line "reaped" for each run, with the same object under "run". Rows that are due and cannot be read are named in a
 // line "unreadable rows" of level WARN; look at them, as nothing will ever delete them. Another line is in CloudWatch's
 // embedded metric format, so that the namespace "dynamolease" has these metrics for each Table: Scanned, Due, Deleted,
 // Raced, Kept, Unreadable, Throttled, Complete (0 or 1), ReadUnits, WriteUnits and Duration (milliseconds). It has level

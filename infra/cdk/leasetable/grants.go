@@ -40,6 +40,9 @@ func (t *LeaseTable) GrantReader(grantee awsiam.IGrantable, scope *Scope) error 
 
 // grant allows operations on the rows in scope: work on those of leases and members, process on those of process leases.
 func (t *LeaseTable) grant(grantee awsiam.IGrantable, scope *Scope, work, process []string) error {
+	if grantee == nil {
+		return errors.New("the grantee must not be nil")
+	}
 	statements := []awsiam.PolicyStatement{allow(t.arns, nil, "DescribeTable", "DescribeTimeToLive")}
 	switch {
 	case scope == nil:

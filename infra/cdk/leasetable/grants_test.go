@@ -64,6 +64,13 @@ func (l *lab) expectPolicy(what string, role awsiam.Role, want ...iamproxy.State
 
 var check = statement(nil, "DescribeTable", "DescribeTimeToLive")
 
+func TestGrantToNobody(t *testing.T) {
+	l := deploy(t)
+	if l.leases.GrantHolder(nil, nil) == nil || l.leases.GrantReader(nil, nil) == nil {
+		t.Error("granted to nobody")
+	}
+}
+
 func TestPolicies(t *testing.T) {
 	l := deploy(t)
 	scope := &leasetable.Scope{Groups: []string{"orders", "bills", "orders"}, Services: []string{"shop"}, Nodes: []string{"n1"}}

@@ -27,6 +27,8 @@ func TestPropsThatCannotWork(t *testing.T) {
 		field  string
 		says   string
 	}{
+		"a name with a space":     {func(p *props) { p.TableName = "a b" }, "Props.TableName", "letters"},
+		"a name that is short":    {func(p *props) { p.TableName = "ab" }, "Props.TableName", "3 to 255"},
 		"negative read units":     {func(p *props) { p.MaxReadUnits = -1 }, "Props.MaxReadUnits", "negative"},
 		"negative write units":    {func(p *props) { p.MaxWriteUnits = -1 }, "Props.MaxWriteUnits", "negative"},
 		"negative threshold":      {func(p *props) { p.Alarms.RefusedWrites = -1 }, "Props.Alarms.RefusedWrites", "negative"},

@@ -2,6 +2,7 @@ package leasetable
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -24,6 +25,8 @@ func refuse(field, format string, args ...any) error {
 // validate names the first field that cannot work.
 func (p *Props) validate(stack awscdk.Stack) error {
 	switch {
+	case p.TableName != "" && !*awscdk.Token_IsUnresolved(p.TableName) && !isTableName(p.TableName):
+		return refuse("Props.TableName", "is %q: 3 to 255 letters, digits and any of _.- are allowed", p.TableName)
 	case p.MaxReadUnits < 0:
 		return refuse("Props.MaxReadUnits", "must not be negative")
 	case p.MaxWriteUnits < 0:
@@ -41,6 +44,12 @@ func (p *Props) validate(stack awscdk.Stack) error {
 		return p.validateReplication(stack)
 	}
 	return nil
+}
+
+// isTableName tells whether DynamoDB takes the name.
+func isTableName(name string) bool {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	return len(name) >= 3 && len(name) <= 255 && strings.Trim(name, allowed) == ""
 }
 
 func regionKnown(stack awscdk.Stack) bool { return !*awscdk.Token_IsUnresolved(stack.Region()) }
