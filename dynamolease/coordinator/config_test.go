@@ -99,7 +99,7 @@ func refusing(t *testing.T) *dynamolease.Store {
 func TestConfigOfTheStore(t *testing.T) {
 	store := refusing(t)
 	for name, change := range map[string]func(c *coordinator.Config){
-		"node":    func(c *coordinator.Config) { c.Node = "a#1" },
+		"node":    func(c *coordinator.Config) { c.Node = strings.Repeat("a", 300) },
 		"service": func(c *coordinator.Config) { c.Service = strings.Repeat("x", 5000) },
 		"ttl":     func(c *coordinator.Config) { c.TTL = 1 << 62 },
 	} {
