@@ -68,11 +68,11 @@ func (r memberRow) revised(rev string) memberRow {
 func (r memberRow) attributes() []attribute {
 	list := []attribute{
 		{attrNode, stringValue(r.node)}, {attrAddress, stringValue(r.address)},
-		{attrExp, numberValue(r.exp)}, {attrRev, stringValue(r.rev)},
-		{attrTTL, nil}, {attrGroups, nil}, {attrLeft, nil}, {attrRevoked, nil},
+		{attrExp, numberValue(r.exp)}, {attrTTL, nil}, {attrRev, stringValue(r.rev)},
+		{attrGroups, nil}, {attrLeft, nil}, {attrRevoked, nil},
 	}
 	if r.ttl > 0 { // somebody may have taken it away
-		list[4].value = numberValue(r.ttl)
+		list[3].value = numberValue(r.ttl)
 	}
 	if len(r.groups) > 0 {
 		list[5].value = stringsValue(r.groups)
