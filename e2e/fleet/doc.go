@@ -13,7 +13,8 @@
 //
 // A seed fixes all of it: the script, which handlers misbehave, which requests meet a fault, in which order requests of the
 // same instant reach the server, and the jitter of the library. Two runs of a seed have the same journal, to the request and
-// the nanosecond; ids that are random are not in it. TestSameSeed sees to that.
+// the nanosecond; ids that are random are not in it. TestSameSeed sees to that. (Rarely, on a machine that is busy, goroutines
+// of one node that wake at the same instant change their order; what comes of each event is the same then, too.)
 //
 //	go test ./fleet                  fixed seeds, less than a minute
 //	PROOF_LONG=1 go test ./fleet     minutes; PROOF_SEED chooses the seed, which the clock does otherwise
