@@ -93,7 +93,7 @@ func (w *world) coldNode(optFns ...func(*dynamolease.Options)) *node {
 	w.Cleanup(n.path.Close)
 	options := []func(*dynamolease.Options){func(o *dynamolease.Options) {
 		if w.virtual {
-			o.Elapsed = n.elapsed
+			o.Elapsed = n.Elapsed
 		}
 	}}
 	n.raw = n.path.Client()

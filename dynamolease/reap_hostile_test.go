@@ -26,7 +26,7 @@ func TestReapSuspended(t *testing.T) {
 						if readings.Add(1) == reading+1 {
 							sleeper.step(3 * time.Second)
 						}
-						return sleeper.elapsed()
+						return sleeper.Elapsed()
 					}
 				})
 				if report := sleeper.reap(dynamolease.ReapConfig{}); report.Due != 3 || report.Deleted != 3 || report.Stopped != "" {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynamolease/dynamolease/internal/request"
 )
@@ -103,12 +102,4 @@ func (r *reaping) send(ctx context.Context, send func(context.Context, func(*dyn
 			return got, err
 		}
 	}
-}
-
-// capacity is what a response says that it consumed.
-func capacity(c *types.ConsumedCapacity) float64 {
-	if c == nil || c.CapacityUnits == nil {
-		return 0
-	}
-	return *c.CapacityUnits
 }

@@ -69,7 +69,7 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 	r.note(func(report *ReapReport) {
 		report.Scanned += int(out.ScannedCount)
 		report.Due += len(out.Items)
-		report.ReadUnits += capacity(out.ConsumedCapacity)
+		report.ReadUnits += request.Units(out)
 	})
 	return duePage{out.Items, at, placeAfter(out.LastEvaluatedKey)}, nil
 }
@@ -154,7 +154,7 @@ func (r *reaping) delete(ctx context.Context, due dueRow) {
 	sent, err := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) error {
 		out, err := r.store.client.DeleteItem(ctx, input, opt)
 		if err == nil {
-			units = capacity(out.ConsumedCapacity)
+			units = request.Units(out)
 		}
 		return err
 	})

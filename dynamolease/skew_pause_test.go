@@ -28,7 +28,7 @@ func (p patient) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 func (w *world) patientNode(how option) *node {
 	w.Helper()
 	n := w.node()
-	store, err := dynamolease.New(patient{n.raw}, w.table, how, func(o *dynamolease.Options) { o.Elapsed = n.elapsed })
+	store, err := dynamolease.New(patient{n.raw}, w.table, how, func(o *dynamolease.Options) { o.Elapsed = n.Elapsed })
 	if err != nil {
 		w.Fatal(err)
 	}

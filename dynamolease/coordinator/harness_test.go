@@ -109,7 +109,7 @@ func (w *world) prepare(name string, partitions int, settings ...setting) *node 
 	w.Cleanup(n.path.Close)
 	var err error
 	n.store, err = dynamolease.New(n.path.Client(), w.table, func(o *dynamolease.Options) {
-		o.Elapsed = n.elapsed
+		o.Elapsed = n.Elapsed
 		o.Logger = slog.New(slog.DiscardHandler)
 	})
 	if err != nil {
@@ -181,7 +181,7 @@ func (w *world) look() *dynamolease.Store {
 	path := w.server.VirtualTransport()
 	w.Cleanup(path.Close)
 	c := newClock()
-	store, err := dynamolease.New(path.Client(), w.table, func(o *dynamolease.Options) { o.Elapsed = c.elapsed })
+	store, err := dynamolease.New(path.Client(), w.table, func(o *dynamolease.Options) { o.Elapsed = c.Elapsed })
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (w *world) metered() (*boot, *meter) {
 	b := w.boot()
 	m := &meter{Client: b.path.Client()}
 	authority, err := processlease.NewAuthority(m, w.table, ttl, func(o *processlease.Options) {
-		o.Elapsed = b.elapsed
+		o.Elapsed = b.Elapsed
 		o.FenceRetention = processlease.KeepFences // what it costs to date fences is not part of the takeover
 	})
 	if err != nil {

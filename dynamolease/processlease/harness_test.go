@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const ttl = processlease.DefaultTTL
@@ -80,7 +80,7 @@ func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options
 	options := []func(*processlease.Options){func(o *processlease.Options) {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 		if w.virtual {
-			o.Elapsed = b.elapsed
+			o.Elapsed = b.Elapsed
 		}
 	}}
 	authority, err := processlease.NewAuthority(b.path.Client(), w.table, ttl, append(options, optFns...)...)
@@ -96,38 +96,15 @@ func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options
 }
 
 // A clock is the elapsed-time clock of a boot, which a test can make wrong.
-type clock struct {
-	mu     *sync.Mutex
-	origin time.Time
-	wall   *time.Duration // what the wall clock has gained on the others
-	paused *time.Duration // how much time passed that the monotonic clock did not see
-}
+type clock struct{ *testkit.Clock }
 
-func newClock() clock {
-	return clock{new(sync.Mutex), time.Now(), new(time.Duration), new(time.Duration)}
-}
-
-// elapsed is what the system's clocks would say: the monotonic one as it is, and the one that saw the most.
-func (c clock) elapsed() (atLeast, atMost time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	mono := time.Since(c.origin) - *c.paused
-	return mono, mono + *c.wall
-}
+func newClock() clock { return clock{testkit.NewClock()} }
 
 // step makes the wall clock jump ahead, as it does when a machine wakes from a suspend.
-func (c clock) step(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*c.wall += d
-}
+func (c clock) step(d time.Duration) { c.Shift(d, 0) }
 
 // pass lets d pass at once, on every clock.
-func (c clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*c.paused -= d
-}
+func (c clock) pass(d time.Duration) { c.Shift(0, -d) }
 
 // outcome fails the test on an error.
 func (b *boot) outcome(out processlease.Outcome, err error) processlease.Outcome {

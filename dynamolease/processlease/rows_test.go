@@ -161,7 +161,7 @@ func TestLimits(t *testing.T) {
 		b := w.boot()
 		client := b.path.Client()
 		authority := func(client processlease.Client, table string, ttl time.Duration, opt func(*processlease.Options)) error {
-			_, err := processlease.NewAuthority(client, table, ttl, func(o *processlease.Options) { o.Elapsed = b.elapsed }, opt)
+			_, err := processlease.NewAuthority(client, table, ttl, func(o *processlease.Options) { o.Elapsed = b.Elapsed }, opt)
 			return err
 		}
 		fine := func(*processlease.Options) {}

@@ -8,18 +8,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/e2e/settings"
 )
 
 // Processes are killed, stopped, cut off, the database too: nobody overlaps, and all work is done once.
 func TestChaos(t *testing.T) {
 	runtime.LockOSThread() // the processes end with this thread
 	defer runtime.UnlockOSThread()
-	d := newDriver(t, seedOf(t))
+	d := newDriver(t, settings.Seed(t))
 	defer d.close()
 	if err := d.run(); err != nil {
 		t.Fatalf("seed %d: %v", d.figures.Seed, err)
@@ -45,25 +45,6 @@ func TestChaos(t *testing.T) {
 	}
 	t.Logf("%+v", d.figures)
 }
-
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("PROOF_SEED")
-	switch {
-	case text != "":
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("PROOF_SEED must be a number: %v", err)
-		}
-		return seed
-	case long():
-		return uint64(time.Now().UnixNano())
-	default:
-		return 1
-	}
-}
-
-func long() bool { return os.Getenv("PROOF_LONG") == "1" }
 
 func newDriver(t *testing.T, seed uint64) *driver {
 	t.Helper()
@@ -113,7 +94,7 @@ func newDriver(t *testing.T, seed uint64) *driver {
 // run is the whole of it: start, trouble, recovery, the end.
 func (d *driver) run() error {
 	span, gap := 20*time.Second, 700*time.Millisecond
-	if long() {
+	if settings.Long() {
 		span, gap = 210*time.Second, 400*time.Millisecond
 	}
 	for i := range d.nodes {

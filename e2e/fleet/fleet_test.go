@@ -2,13 +2,12 @@ package fleet
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/e2e/settings"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
@@ -21,9 +20,9 @@ const streams = 2
 // Fleets live through everything, and keep what CO1 to CO11, CO13, CO14 and CO15 promise.
 func TestFleet(t *testing.T) {
 	server := testkit.Server(t)
-	total := &figures{Seed: seedOf(t), Events: make(map[string]int)}
+	total := &figures{Seed: settings.Seed(t), Events: make(map[string]int)}
 	runs := 8
-	if long() {
+	if settings.Long() {
 		runs = 10
 	}
 	seeds := make(chan uint64)
@@ -40,7 +39,7 @@ func TestFleet(t *testing.T) {
 			}
 		})
 	}
-	for i := 0; (i < runs || long() && total.hours() < leastHours) && !t.Failed(); i++ {
+	for i := 0; (i < runs || settings.Long() && total.hours() < leastHours) && !t.Failed(); i++ {
 		seeds <- total.Seed + uint64(i)
 	}
 	close(seeds)
@@ -56,7 +55,7 @@ func TestFleet(t *testing.T) {
 // have nodes that are drained meet with other things.
 func scaleOf(seed uint64) scale {
 	kinds := everything()
-	if long() {
+	if settings.Long() {
 		return scale{nodes: 50, steps: 4, kinds: kinds}
 	}
 	if seed%4 == 0 {
@@ -96,24 +95,5 @@ func TestSameSeed(t *testing.T) {
 				t.Errorf("%d steps were played of %d", len(first.decided), len(sc.steps))
 			}
 		})
-	}
-}
-
-func long() bool { return os.Getenv("PROOF_LONG") == "1" }
-
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("PROOF_SEED")
-	switch {
-	case text != "":
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("PROOF_SEED must be a number: %v", err)
-		}
-		return seed
-	case long():
-		return uint64(time.Now().UnixNano())
-	default:
-		return 1
 	}
 }

@@ -32,7 +32,7 @@ func (s *Sender) measure(ctx context.Context, in middleware.InitializeInput, nex
 	askForUnits(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
-		answer.units = unitsOf(out.Result)
+		answer.units = Units(out.Result)
 	}
 	return out, metadata, err
 }
@@ -57,7 +57,8 @@ func askForUnits(input any) {
 	}
 }
 
-func unitsOf(output any) float64 {
+// Units are what the output of an operation says that it consumed; zero where it does not say.
+func Units(output any) float64 {
 	var all []types.ConsumedCapacity
 	var one *types.ConsumedCapacity
 	switch output := output.(type) {

@@ -34,16 +34,21 @@ func runBoots(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	return err
 }
 
-func (w *world) boots(p *path, node string) error {
-	ctx := context.Background()
+// checked is an authority on a table that was checked before, as a program does at its start.
+func (w *world) checked(ctx context.Context, p *path) (*processlease.Authority, error) {
 	store, err := w.store(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := store.CheckTable(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	authority, err := w.authority(p, time.Hour)
+	return w.authority(p, time.Hour)
+}
+
+func (w *world) boots(p *path, node string) error {
+	ctx := context.Background()
+	authority, err := w.checked(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -79,14 +79,7 @@ func runVerifier(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 
 func (w *world) verify(p *path) error {
 	ctx := context.Background()
-	store, err := w.store(p)
-	if err != nil {
-		return err
-	}
-	if err := store.CheckTable(ctx); err != nil {
-		return err
-	}
-	authority, err := w.authority(p, time.Hour)
+	authority, err := w.checked(ctx, p)
 	if err != nil {
 		return err
 	}
