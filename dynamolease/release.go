@@ -45,11 +45,14 @@ func (r *release) run(ctx context.Context) (bool, error) {
 	switch {
 	case done.applied != nil:
 		return r.held.rev != "", nil
-	case r.held.rev == "" || len(done.doubted) == 0:
+	case r.held.rev == "":
 		return false, nil
 	case r.live(r.held, r.last.latestAsEarliest()):
-		// Somebody else has written since, and our lease has not run out even now: an unanswered attempt has freed it.
+		// Somebody else has written since, and our lease has not run out even now: an attempt has freed it, whether it
+		// was not answered or was delivered twice and refused the second time.
 		return true, nil
+	case len(done.doubted) == 0:
+		return false, nil
 	default:
 		return false, fmt.Errorf("%w: somebody else has the partition, and nothing tells whether it was released before it expired", ErrUnknownOutcome)
 	}

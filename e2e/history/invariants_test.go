@@ -198,6 +198,13 @@ func TestSettings(t *testing.T) {
 	if err != nil || got.seed != 7 || got.duration != 2*time.Minute || got.histories < 1000 {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	if short, err := settingsOf(func(string) string { return "" }); err != nil || short.seed != 1 {
+		t.Errorf("the short run: got %+v, %v", short, err)
+	}
+	delete(env, "PROOF_SEED")
+	if long, err := settingsOf(func(name string) string { return env[name] }); err != nil || long.seed < 1e18 {
+		t.Errorf("the long run does not take its seed from the clock: got %+v, %v", long, err)
+	}
 	for name, text := range map[string]string{"PROOF_SEED": "x", "PROOF_HISTORIES": "0", "PROOF_DURATION": "soon"} {
 		_, err := settingsOf(func(asked string) string {
 			if asked == name {

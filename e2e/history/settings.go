@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	proof "github.com/dynamolease/dynamolease/e2e/settings"
 )
 
 // Settings are how much is run.
@@ -17,15 +19,13 @@ type settings struct {
 
 // settingsOf reads the settings from the environment; see the comment of the package.
 func settingsOf(env func(string) string) (settings, error) {
-	s := settings{seed: 1, histories: 120, size: size{nodes: 4, steps: 30, boots: 2}}
+	s := settings{histories: 120, size: size{nodes: 4, steps: 30, boots: 2}}
 	if env("PROOF_LONG") == "1" {
 		s.histories = 1100
 	}
 	var err error
-	if text := env("PROOF_SEED"); text != "" {
-		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return s, fmt.Errorf("PROOF_SEED must be a whole number: %w", err)
-		}
+	if s.seed, err = proof.SeedOf(env, time.Now()); err != nil {
+		return s, err
 	}
 	if text := env("PROOF_HISTORIES"); text != "" {
 		if s.histories, err = strconv.Atoi(text); err != nil || s.histories < 1 {

@@ -1,0 +1,72 @@
+package dynamolease_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+// doubled delivers a request twice, and has something else happen in between. The caller gets the second answer, which
+// tells of a row that somebody else has written since.
+func doubled(between func()) dynamotest.Fault {
+	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		if _, err := send(req); err != nil {
+			return nil, err
+		}
+		between()
+		return send(req)
+	}
+}
+
+// What was released is said to be, also when the request came twice and was refused the second time, since another node has
+// the partition by then.
+func TestReleaseDoubled(t *testing.T) {
+	for name, prepare := range map[string]func(n *node) (release func() (bool, error)){
+		"LS19/with an expiry of its own": func(n *node) func() (bool, error) {
+			n.acquire(1, "a")
+			return func() (bool, error) { return n.Release(n.w.Context(), n.w.group, 1, "a") }
+		},
+		"LS19/in a session": func(n *node) func() (bool, error) {
+			n.open("a", ttl)
+			n.take(1)
+			return func() (bool, error) { return n.session.Release(n.w.Context(), n.w.group, 1) }
+		},
+	} {
+		for next, acquire := range map[string]func(b *node){
+			"acquired by another":               func(b *node) { b.acquire(1, "b") },
+			"acquired in a session":             func(b *node) { b.open("b", ttl); b.take(1) },
+			"acquired and released by another":  func(b *node) { b.acquire(1, "b"); b.release(1, "b") },
+			"acquired, renewed, handed on once": func(b *node) { b.acquire(1, "b"); b.release(1, "b"); b.acquire(1, "c") },
+			"deleted":                           func(b *node) { b.w.deleteLease(1) },
+		} {
+			t.Run(name+"/"+next, func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					a, b := w.node(), w.node()
+					release := prepare(a)
+					a.path.Next("UpdateItem", doubled(func() { acquire(b) }))
+					if released, err := release(); err != nil || !released {
+						w.Errorf("released %v, %v", released, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What expired before the request came first was not released, whoever acquired it then.
+func TestReleaseDoubledTooLate(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a, b := w.node(), w.node()
+		a.acquire(1, "a")
+		time.Sleep(ttl + time.Second) // as far as it knows it may be live yet
+		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(func() { time.Sleep(3 * time.Second / 2); b.acquire(1, "b") }, nil), dynamotest.Twice()))
+		if released, err := a.Release(w.Context(), w.group, 1, "a"); err != nil || released {
+			w.Errorf("released %v, %v", released, err)
+		}
+		if owners := b.owners(); len(owners) != 1 || owners[0].Owner != "b" {
+			w.Errorf("owners %+v", owners)
+		}
+	})
+}
