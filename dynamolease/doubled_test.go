@@ -1,10 +1,13 @@
 package dynamolease_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
@@ -69,4 +72,41 @@ func TestReleaseDoubledTooLate(t *testing.T) {
 			w.Errorf("owners %+v", owners)
 		}
 	})
+}
+
+// What somebody else undoes at once, again and again, may have been done all the same: the row does not show it.
+func TestUndoneIsUnknown(t *testing.T) {
+	do := map[string]func(ctx context.Context, n *node) error{
+		"drain":   func(ctx context.Context, n *node) error { return n.Drain(ctx, n.w.service, "a") },
+		"undrain": func(ctx context.Context, n *node) error { return n.Undrain(ctx, n.w.service, "a") },
+		"leave":   func(ctx context.Context, n *node) error { return n.Leave(ctx, n.w.service, "a") },
+		"heartbeat": func(ctx context.Context, n *node) error {
+			_, err := n.Heartbeat(ctx, n.w.service, "a", "a:1", ttl)
+			return err
+		},
+	}
+	for name, undo := range map[string]string{"drain": "undrain", "undrain": "drain", "leave": "heartbeat", "heartbeat": "heartbeat"} {
+		for how, fault := range map[string]dynamotest.Fault{"answer lost": dynamotest.LoseResponse(), "delivered twice": dynamotest.Twice()} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					a, other := w.node(), w.node()
+					a.heartbeat("a", "a:1")
+					undone := func() {
+						if err := do[undo](w.Context(), other); err != nil {
+							w.Errorf("%s: %v", undo, err)
+						}
+					}
+					first, others := dynamotest.All(fault, dynamotest.Around(nil, undone)), dynamotest.Around(undone, nil)
+					a.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+						next := first
+						first = others
+						return next(req, send)
+					})
+					if err := do[name](w.Context(), a); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+						w.Errorf("%v, want that the outcome is unknown", err)
+					}
+				})
+			})
+		}
+	}
 }

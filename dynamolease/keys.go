@@ -26,6 +26,7 @@ const (
 	attrCheckpoint = "checkpoint"
 	attrWork       = "work"
 	attrRevoked    = "revoked"
+	attrSignals    = "signals"
 	attrDrained    = "drained"
 	leasePrefix    = "L#"
 	memberPrefix   = "M#"

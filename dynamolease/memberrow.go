@@ -18,6 +18,7 @@ type memberRow struct {
 	exp     int64  // store time in milliseconds
 	ttl     int64
 	revoked []string // leases of the session that it is to give up: see revocation
+	signals int64    // of the session: see Session.Signal
 	rev     string
 }
 
@@ -38,6 +39,9 @@ func decodeMember(row item) (memberRow, error) {
 	}
 	if d.has(attrTTL) {
 		member.ttl = d.positive(attrTTL)
+	}
+	if d.has(attrSignals) {
+		member.signals = d.positive(attrSignals)
 	}
 	if d.has(attrLeft) {
 		member.left = d.positive(attrLeft)
@@ -69,7 +73,7 @@ func (r memberRow) attributes() []attribute {
 	list := []attribute{
 		{attrNode, stringValue(r.node)}, {attrAddress, stringValue(r.address)},
 		{attrExp, numberValue(r.exp)}, {attrTTL, nil}, {attrRev, stringValue(r.rev)},
-		{attrGroups, nil}, {attrLeft, nil}, {attrRevoked, nil},
+		{attrGroups, nil}, {attrLeft, nil}, {attrRevoked, nil}, {attrSignals, nil},
 	}
 	if r.ttl > 0 { // somebody may have taken it away
 		list[3].value = numberValue(r.ttl)
@@ -82,6 +86,9 @@ func (r memberRow) attributes() []attribute {
 	}
 	if len(r.revoked) > 0 {
 		list[7].value = stringsValue(r.revoked)
+	}
+	if r.signals > 0 {
+		list[8].value = numberValue(r.signals)
 	}
 	if r.session != "" {
 		list = append(list, attribute{attrSession, stringValue(r.session)}, attribute{attrOpened, numberValue(r.opened)})
@@ -98,6 +105,7 @@ func (r memberRow) member() Member {
 		Address:   r.address,
 		Groups:    slices.Clone(r.groups),
 		Session:   r.session,
+		Signals:   r.signals,
 		ExpiresAt: time.UnixMilli(r.exp).UTC(),
 	}
 }

@@ -114,11 +114,11 @@ func (r *revocation) take(ctx context.Context) (Lease, bool, error) {
 }
 
 // order writes into the session's row that it is to give the lease up. The session's next heartbeat meets a row that is not
-// as it was, and sees why.
+// as it was, and sees why; it takes the order out again.
 func (r *revocation) order(ctx context.Context, row leaseRow) error {
 	order := orderOf(row.key, row.epoch)
 	_, err := settle(ctx, r.store, change[memberRow]{
-		key: row.session, rows: newMemory(func(memberRow, int64) bool { return false }), decode: decodeMember,
+		key: row.session, rows: newMemory(func(memberRow, int64) bool { return false }), decode: decodeMember, undone: true,
 		start: func(sighting[memberRow], moment) bool { return false },
 		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
 			session := seen.row

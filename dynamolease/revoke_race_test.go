@@ -3,6 +3,7 @@ package dynamolease_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ func TestRevokeRaces(t *testing.T) {
 		"of a row that is deleted meanwhile":                       revokeDeletedRow,
 		"where the session has its order, and no more comes of it": revokeHalf,
 		"where the last request fails":                             revokeFailed,
+		"where a heartbeat takes an order whose answer is lost":    revokeTaken(dynamotest.LoseResponse()),
+		"where a heartbeat takes an order that comes twice":        revokeTaken(dynamotest.Twice()),
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}
@@ -248,6 +251,27 @@ func revokeHalf(w *world) {
 	}
 	if _, acquired, err := holder.session.Acquire(w.Context(), w.group, 1); acquired || err != nil {
 		w.Errorf("acquired: %v, %v", acquired, err)
+	}
+}
+
+// revokeTaken has the session learn of an order at once, and never lets the operator write another: the row does not show
+// that there was one.
+func revokeTaken(fault dynamotest.Fault) func(w *world) {
+	return func(w *world) {
+		holder, operator := w.node(), w.node()
+		lease := holder.holding("A", 1)
+		first, others := dynamotest.All(fault, dynamotest.Around(nil, holder.beat)), dynamotest.Around(holder.beat, nil)
+		operator.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			next := first
+			first = others
+			return next(req, send)
+		})
+		if found, done, err := operator.Revoke(w.Context(), w.group, 1, lease.Epoch); done || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+			w.Errorf("revoked %+v, %v, %v", found, done, err)
+		}
+		if !lease.Revoked() {
+			w.Error("the session does not know")
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,6 +32,8 @@ type Session struct {
 	ttl   time.Duration
 	row   memberRow // as it was opened
 	term  *term
+
+	signals atomic.Int64
 
 	calls *keyedLock // one heartbeat at a time, and one acquisition or release of a lease
 
@@ -161,6 +164,11 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	return done.seen.row.member(), nil
 }
 
+// Signal has the session's next heartbeat tell the other members that there is something to look at, such as a partition
+// that has come free out of turn: [Member.Signals] is greater then. It sends nothing by itself, and costs nothing. Whoever
+// sees the greater number sees everything, too, that this process had written before the call.
+func (s *Session) Signal() { s.signals.Add(1) }
+
 // Leave takes the node off the members at once, so that others do its share of the work as it is released. The session
 // lives on, and its leases with it, for as long as heartbeats are sent: call it when the work is about to be stopped, and
 // [Session.Close] when it has.
@@ -182,6 +190,7 @@ func (s *Session) propose(seen sighting[memberRow], at moment) (proposal[memberR
 	}
 	s.revoke(next.revoked)
 	next.revoked = nil
+	next.signals = max(next.signals, s.signals.Load())
 	next.exp = max(next.exp, at.expiry(s.ttl))
 	next.ttl = cleanup(next.exp, memberRetention)
 	return proposal[memberRow]{action: write, next: next}, nil

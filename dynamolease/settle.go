@@ -28,6 +28,10 @@ type change[R record[R]] struct {
 	// seen is the row where the caller has looked it up; nil to have it recalled or read.
 	seen *sighting[R]
 
+	// undone says that others undo what it does, so that a row that is not as an attempt left it does not show that the
+	// attempt was never applied.
+	undone bool
+
 	ttl    time.Duration   // bounds each request, and the whole; zero for operations without one
 	budget *request.Budget // of the call that this is a part of; nil for one of its own
 }

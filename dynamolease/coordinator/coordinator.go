@@ -70,13 +70,10 @@ type group struct {
 	free    int             // partitions without an owner, by the latest plan
 
 	// Of the planning goroutine alone.
-	settled  bool          // the latest plan found nothing to do
-	sessions []string      // of the nodes that take part, at the latest plan
-	alert    int           // rounds for which owners are read since these have changed
-	since    int           // rounds since owners were read
-	waiting  map[int]int   // rounds that partitions have been free for
-	pinned   map[int]int64 // partitions taken out of turn, and the round until which they are kept
-	pin      int64         // rounds for which the next ones are
+	lookout lookout
+	waiting map[int]int   // rounds that partitions have been free for
+	pinned  map[int]int64 // partitions taken out of turn, and the round until which they are kept
+	pin     int64         // rounds for which the next ones are
 }
 
 // New checks cfg, and returns a coordinator that has not begun.

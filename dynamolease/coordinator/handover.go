@@ -49,9 +49,10 @@ func (c *Coordinator) end(w *worker, cause error, drain time.Duration) {
 }
 
 func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
-	if cause == ErrLost {
+	if cause == ErrLost && !w.lost {
 		w.lost = true
 		w.over.Store(true)
+		c.session.Signal()
 	}
 	if w.ending {
 		return
@@ -172,12 +173,14 @@ func (c *Coordinator) giveAway(ctx context.Context, w *worker) {
 	}
 }
 
+// release frees a partition, and has the others know.
 func (c *Coordinator) release(ctx context.Context, g *group, session *dynamolease.Session, partition int) (err error) {
 	if c.cfg.Renewal == PerLease {
 		_, err = c.store.Release(ctx, g.Name, partition, c.owner)
 	} else {
 		_, err = session.Release(ctx, g.Name, partition)
 	}
+	c.current().Signal()
 	return err
 }
 

@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	readOwnersEvery = 10 // rounds, when there is no reason to read them
 	patientRounds   = 2  // after which a free partition that nobody takes is anybody's
 	pinnedRounds    = 30 // for which who took such a partition keeps it; twice as long each time, while the nodes are the same
 	maxPinnedRounds = 64 * pinnedRounds
@@ -60,16 +59,13 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 
 // planGroup plans one group, when there is a reason to.
 func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member) error {
-	nodes, sessions := takingPart(members, g.Name)
+	nodes, sessions, signals := takingPart(members, g.Name)
 	mine, barred := c.holdings(g)
-	if !slices.Equal(sessions, g.sessions) {
-		// What a former session of a node holds comes free by itself, within a ttl, while the nodes are the same.
-		g.settled, g.sessions, g.alert = false, sessions, int(c.cfg.TTL/c.cfg.Interval)+patientRounds
-	}
-	if !c.due(g, nodes, len(mine)) {
+	g.lookout.heed(sessions, signals, int(c.cfg.TTL/c.cfg.Interval))
+	if !g.lookout.due(c.changed(g, nodes, len(mine))) {
 		return nil
 	}
-	g.settled, g.since, g.alert = false, 0, max(0, g.alert-1)
+	g.lookout.begin(c, g)
 	if !slices.Equal(nodes, g.nodes) { // whoever did not take a partition may be gone
 		g.pin = pinnedRounds
 		clear(g.pinned)
@@ -87,26 +83,47 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	c.note(g, nodes, p)
 	giving := c.give(g, mine, p)
 	got, err := c.take(ctx, g, session, v, p)
-	g.settled = err == nil && g.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
+	if g.lookout.news(c.idle(g, owners)) {
+		session.Signal()
+	}
+	g.lookout.settled = err == nil && g.lookout.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
 	return err
 }
 
-// takingPart are the nodes that list a group and are not drained, and their sessions, in order of the nodes.
-func takingPart(members []dynamolease.Member, group string) (nodes, sessions []string) {
+// takingPart are the nodes that list a group and are not drained, and their sessions, in order of the nodes; and how often all
+// who list it have signalled.
+func takingPart(members []dynamolease.Member, group string) (nodes, sessions []string, signals int64) {
 	for _, m := range members {
-		if slices.Contains(m.Groups, group) && !m.Drained {
+		if !slices.Contains(m.Groups, group) {
+			continue
+		}
+		signals += m.Signals
+		if !m.Drained {
 			nodes, sessions = append(nodes, m.Node), append(sessions, m.Session)
 		}
 	}
-	return nodes, sessions
+	return nodes, sessions, signals
 }
 
-// due tells whether a group is to be planned in this round: the owners are not read without a reason.
-func (c *Coordinator) due(g *group, nodes []string, holds int) bool {
-	g.since++
+// changed tells whether this node knows by itself that a group is to be planned: it has not its share, or others take part.
+func (c *Coordinator) changed(g *group, nodes []string, holds int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !g.settled || g.since >= readOwnersEvery || holds != g.share || !slices.Equal(nodes, g.nodes)
+	return holds != g.share || !slices.Equal(nodes, g.nodes)
+}
+
+// idle are the partitions that neither have an owner nor run here.
+func (c *Coordinator) idle(g *group, owners map[int]string) map[int]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	idle := make(map[int]bool)
+	for partition := range g.Partitions {
+		_, owned := owners[partition]
+		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
+			idle[partition] = true
+		}
+	}
+	return idle
 }
 
 func (c *Coordinator) note(g *group, nodes []string, p plan) {
