@@ -35,6 +35,53 @@ func TestSessionLeftLS37(t *testing.T) {
 	})
 }
 
+// A signal comes with the next heartbeat that is applied, whatever becomes of the answer, and stays: others count on what was
+// written before it.
+func TestSessionSignal(t *testing.T) {
+	signals := func(n *node) string {
+		list := ""
+		for _, m := range n.members() {
+			list += fmt.Sprintf("%s %d ", m.Node, m.Signals)
+		}
+		return list
+	}
+	inVirtualTime(t, func(w *world) {
+		a, b := w.node(), w.node()
+		a.open("a", ttl)
+		b.heartbeat("b", "b:1")
+		a.path.Reset()
+		a.session.Signal()
+		if n := a.path.Count(""); n != 0 {
+			w.Errorf("%d requests", n)
+		}
+		if got := signals(b); got != "a 0 b 0 " {
+			w.Errorf("before a heartbeat: %s", got)
+		}
+		a.path.Next("UpdateItem", dynamotest.LoseRequest())
+		a.path.Next("UpdateItem", dynamotest.LoseResponse())
+		a.beat()
+		if got := signals(b); got != "a 1 b 0 " {
+			w.Errorf("after a heartbeat: %s", got)
+		}
+		a.session.Signal()
+		a.session.Signal()
+		lease := a.take(1)
+		if _, _, err := b.Revoke(w.Context(), w.group, 1, lease.Epoch); err != nil { // another hand in the row
+			w.Fatal(err)
+		}
+		a.beat()
+		a.beat()
+		if got := signals(b); got != "a 3 b 0 " {
+			w.Errorf("after two more: %s", got)
+		}
+		next := w.node()
+		next.open("a", ttl)
+		if got := signals(b); got != "a 0 b 0 " {
+			w.Errorf("of another session: %s", got)
+		}
+	})
+}
+
 // LS37: a restart under the same name lists the new session, and leaves the leases of the old one alone until it ends.
 func TestSessionRestartLS37(t *testing.T) {
 	inVirtualTime(t, func(w *world) {

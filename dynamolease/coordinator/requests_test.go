@@ -10,8 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members,
-// and each tenth round the owners, with one page for some 7,000 of them, and their sessions.
+// The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members.
+// With few leases it reads the owners each 10 to 30 rounds, and their sessions.
 func TestRequests(t *testing.T) {
 	sizes := []int{10, 100, 1000, 10_000}
 	if !long {
@@ -63,6 +63,29 @@ func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 	return quiet
 }
 
+// With many leases the owners are read so seldom that it makes no difference what they cost: a fleet with a ttl of 10 s and
+// 1,000 leases uses 3.1 read units a second for each ten nodes, at the most.
+func TestRequestsCO15Audits(t *testing.T) {
+	const partitions, rounds = 1000, 2200 // an audit each 1,000 to 2,160 rounds, or in two hours
+	inVirtualTime(t, func(w *world) {
+		a := w.start("a", partitions, func(c *coordinator.Config) { c.TTL, c.Interval = 10*time.Second, 10*time.Second/3 })
+		w.within(10*round, "all owned", func() bool { return w.busy() == partitions })
+		time.Sleep(10 * round)
+		m := &meter{tb: w}
+		stop := a.path.Every("", m.measure)
+		for began := a.State().Rounds; a.State().Rounds < began+rounds; {
+			time.Sleep(10 * time.Second)
+		}
+		stop()
+		reads, writes := m.units()
+		audits, dear := reads-rounds, 50.0
+		if audits < 40 || audits > 2*dear+2 || writes < rounds*0.95 || writes > rounds*1.05 {
+			w.Errorf("%v read units and %v write units in %d rounds", reads, writes, rounds)
+		}
+		w.Logf("%d rounds of one node with %d leases: %v read units, %v write units", rounds, partitions, reads, writes)
+	})
+}
+
 // In an hour there are as many heartbeats as rounds, and nothing else but reads.
 func TestRequestsCO15Hour(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
@@ -81,8 +104,9 @@ func TestRequestsCO15Hour(t *testing.T) {
 		if low, high := int(span/round)-1, int(span/(interval*9/10))+1; beats < low || beats > high {
 			w.Errorf("%d heartbeats in %v, want %d to %d", beats, span, low, high)
 		}
-		if want := rounds + 2*rounds/10; queries < want-4 || queries > want+4 {
-			w.Errorf("%d queries in %d rounds, want about %d", queries, rounds, want)
+		// An audit each 50 to 150 rounds, with the owners and their session.
+		if low, high := rounds+2*(rounds/150), rounds+2*(rounds/50+1); queries < low-2 || queries > high {
+			w.Errorf("%d queries in %d rounds, want %d to %d", queries, rounds, low, high)
 		}
 	})
 }

@@ -102,9 +102,10 @@ func (s *simulation) quiet(rounds int) {
 	if s.script.renewal == coordinator.PerLease {
 		renewals = (s.script.partitions + 99) / 100
 	}
+	enough := budget(most, renewals, s.script.partitions, s.script.interval())
 	for name, before := range asked {
-		if got := s.gate.requestsOf(name) - before; got > budget(most, renewals) {
-			s.violate("%s made %d requests in %d quiet rounds, %d are enough", name, got, rounds, budget(most, renewals))
+		if got := s.gate.requestsOf(name) - before; got > enough {
+			s.violate("%s made %d requests in %d quiet rounds, %d are enough", name, got, rounds, enough)
 		}
 	}
 }

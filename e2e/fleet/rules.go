@@ -1,6 +1,11 @@
 package fleet
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/audit"
+)
 
 // fair is nil when each of the nodes has its share of the partitions: P/n, rounded down or up, all of them together.
 func fair(partitions int, nodes []string, holds map[string]int) error {
@@ -33,6 +38,10 @@ func fewest(partitions int, nodes []string, holds map[string]int) int {
 	return partitions - stay
 }
 
-// budget is how many requests a node may make in so many quiet rounds: a heartbeat and the members each, and every tenth
-// the owners and their sessions. The number of partitions has no part in it, where leases are in sessions.
-func budget(rounds, renewals int) int { return rounds*(2+renewals) + 2*(rounds/10+2) }
+// budget is how many requests a node may make in so many quiet rounds: a heartbeat and the members each, and, in those after
+// what went before and in an audit now and then, the owners and their sessions. More partitions do not make it more, where
+// leases are in sessions.
+func budget(rounds, renewals, partitions int, interval time.Duration) int {
+	seldom, _ := audit.Rounds(partitions, interval)
+	return rounds*(2+renewals) + 2*(rounds/seldom+3)
+}

@@ -110,7 +110,7 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 			name = m.Session
 		}
 		was := func(r row) bool {
-			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 &&
+			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 && r.number("signals") == m.Signals &&
 				slices.Equal(r.texts("groups"), m.Groups) && (w.lying || r.number("exp") > w.earliest(c.began)-doubt)
 		}
 		if !slices.ContainsFunc(lines[rowKey{"M#" + service, "N#" + name}].between(c.from, c.to), was) {

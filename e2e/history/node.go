@@ -30,6 +30,7 @@ type node struct {
 	life    context.Context // of the process
 	die     context.CancelFunc
 	session *dynamolease.Session
+	signals map[*dynamolease.Session]int64 // how often it has signalled in each
 	leases  map[int]*holding
 	stale   map[int]*holding     // leases that the node had, and got again with another epoch
 	turn    [partitions]int      // counts what the working hand has done with each partition
@@ -46,7 +47,7 @@ type holding struct {
 func (w *world) newNode(number int) (*node, error) {
 	stream := uint64(10 * (number + 1))
 	n := &node{
-		w: w, number: number, name: fmt.Sprint("n", number), leases: make(map[int]*holding), stale: make(map[int]*holding),
+		w: w, number: number, name: fmt.Sprint("n", number), leases: make(map[int]*holding), stale: make(map[int]*holding), signals: make(map[*dynamolease.Session]int64),
 		hand: rand.New(rand.NewPCG(w.seed, stream)), keeper: rand.New(rand.NewPCG(w.seed, stream+1)),
 		joins: number%2 == 1,
 	}

@@ -61,8 +61,12 @@ func (n *node) beat(p plan) {
 	before := n.left()
 	c := &call{what: beatSession, session: session.ID(), ttl: leaseTTL}
 	n.do(c, life, p.patience, func(ctx context.Context) {
+		least := n.signal(session, p.coin < 20)
 		var member dynamolease.Member
 		if member, c.err = session.Heartbeat(ctx); c.err == nil {
+			if member.Signals < least {
+				n.w.problem("%d signals, of at least %d: %v", member.Signals, least, c)
+			}
 			c.yes, c.members = true, []dynamolease.Member{member}
 		}
 		c.over = session.Err() != nil
@@ -79,6 +83,17 @@ func (n *node) beat(p plan) {
 		}
 	}
 	n.w.audit()
+}
+
+// signal signals, perhaps, and returns how often the session has.
+func (n *node) signal(session *dynamolease.Session, now bool) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now {
+		session.Signal()
+		n.signals[session]++
+	}
+	return n.signals[session]
 }
 
 // inTable expects that a session which has time left is in the table for at least as long.
