@@ -74,6 +74,8 @@ func (a *acquisition) change() change[leaseRow] {
 	return change[leaseRow]{
 		key: a.key, rows: a.store.leases, decode: decodeLease, by: a.holder, ttl: a.ttl,
 		consult: a.consult, propose: a.propose,
+		// Another call of the holder may have extended what an attempt of this one acquired.
+		hidden: func(row leaseRow) bool { return row.heldBy(a.holder) },
 		// A row of another holder is read again, since it decides the answer; any other leads to a write.
 		start: func(seen sighting[leaseRow], at moment) bool {
 			return seen.row.holder == a.holder || !seen.row.inSession() && !seen.row.unexpired(at)

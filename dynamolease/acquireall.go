@@ -52,6 +52,7 @@ type joint struct {
 	timeout time.Duration
 	parts   []*part        // in partition order
 	answer  request.Answer // to the latest reading of the rows
+	missed  bool           // an attempt was not answered, or refused
 }
 
 // A part is one lease of a joint. Attempt i of each part went out in the same transaction.
@@ -75,6 +76,7 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 			return others, false, nil
 		}
 		answer, outcome, err := j.try(ctx, at)
+		j.missed = j.missed || outcome == request.Refused || outcome == request.Unknown
 		switch outcome {
 		case request.Done:
 			return j.leases(len(j.parts[0].attempts)-1, answer), true, nil
@@ -172,9 +174,13 @@ func (j *joint) leases(applied int, answer request.Answer) []Lease {
 	return leases
 }
 
-// fail gives up in the background what may have been acquired without being known.
+// fail gives up in the background what may have been acquired without being known. What another call of the holder has extended
+// since stays.
 func (j *joint) fail(ctx context.Context, err error) ([]Lease, bool, error) {
 	if len(j.parts[0].seen.unanswered) == 0 {
+		if j.missed && slices.ContainsFunc(j.parts, func(p *part) bool { return p.seen.row.heldBy(p.holder) }) {
+			err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+		}
 		return nil, false, err
 	}
 	for _, p := range j.parts {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,46 @@ func TestUndoneIsUnknown(t *testing.T) {
 					})
 					if err := do[name](w.Context(), a); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 						w.Errorf("%v, want that the outcome is unknown", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// While a call goes on to acquire what it has acquired already, without knowing, another call of the same owner renews it:
+// the lease is there, and nothing tells the first call whose it is.
+func TestAcquiredAndRenewedIsUnknown(t *testing.T) {
+	for name, acquire := range map[string]func(ctx context.Context, n *node) error{
+		"Acquire": func(ctx context.Context, n *node) error {
+			_, _, err := n.Acquire(ctx, n.w.group, 1, "a", ttl)
+			return err
+		},
+		"AcquireAll": func(ctx context.Context, n *node) error {
+			_, _, err := n.AcquireAll(ctx, n.w.group, []int{1, 2}, "a", ttl)
+			return err
+		},
+	} {
+		for how, fault := range map[string]dynamotest.Fault{"answer lost": dynamotest.LoseResponse(), "delivered twice": dynamotest.Twice()} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					a := w.node()
+					renewed := dynamotest.Around(nil, func() { w.node().renew("a", 1, 2) })
+					first, others := dynamotest.All(fault, renewed), dynamotest.All(renewed, dynamotest.Conflict())
+					a.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+						if op := req.Header.Get("X-Amz-Target"); !strings.HasSuffix(op, "UpdateItem") && !strings.HasSuffix(op, "TransactWriteItems") {
+							return send(req)
+						}
+						next := first
+						first = others
+						return next(req, send)
+					})
+					// (A transaction that comes twice has a token, and is answered as the first time.)
+					if err := acquire(w.Context(), a); !errors.Is(err, dynamolease.ErrUnknownOutcome) && (err != nil || name == "Acquire") {
+						w.Errorf("%v, want that the outcome is unknown", err)
+					}
+					if owners := w.node().owners(); len(owners) == 0 || owners[0].Owner != "a" {
+						w.Errorf("owners %+v", owners)
 					}
 				})
 			})

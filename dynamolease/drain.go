@@ -30,7 +30,7 @@ func (s *Store) setDrained(ctx context.Context, service, node string, on bool) e
 	k := key{memberPrefix + service, drainPrefix + node}
 	never := func(drainRow, int64) bool { return false }
 	_, err := settle(ctx, s, change[drainRow]{
-		key: k, rows: newMemory(never), decode: decodeDrain, undone: true,
+		key: k, rows: newMemory(never), decode: decodeDrain, hidden: anyRow[drainRow],
 		start: func(sighting[drainRow], moment) bool { return false },
 		// It writes in any case: what is still on its way, of another process too, is not to have the last word.
 		propose: func(_ sighting[drainRow], at moment) (proposal[drainRow], error) {

@@ -55,7 +55,7 @@ func rowsOfNodes(pk string) rowRange { return rowRange{pk, nodePrefix, nodePrefi
 // could make a deleted row again, while it cannot be applied to one with another rev.
 func (s *Store) leave(ctx context.Context, k key) error {
 	done, err := settle(ctx, s, change[memberRow]{
-		key: k, rows: s.members, decode: decodeMember, start: always, undone: true,
+		key: k, rows: s.members, decode: decodeMember, start: always, hidden: anyRow[memberRow],
 		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
 			row := seen.row
 			if len(seen.unanswered) == 0 && (row.rev == "" || row.left > 0) {

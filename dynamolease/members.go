@@ -23,7 +23,7 @@ func (s *Store) Heartbeat(ctx context.Context, service, node, address string, tt
 	}
 	row := memberRow{key: memberKey(service, node), node: node, address: address, groups: sortedSet(groups)}
 	done, err := settle(ctx, s, change[memberRow]{
-		key: row.key, rows: s.members, decode: decodeMember, ttl: ttl, start: always, undone: true,
+		key: row.key, rows: s.members, decode: decodeMember, ttl: ttl, start: always, hidden: anyRow[memberRow],
 		propose: func(_ sighting[memberRow], at moment) (proposal[memberRow], error) {
 			next := row
 			next.exp = at.expiry(ttl)

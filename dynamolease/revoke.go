@@ -118,7 +118,7 @@ func (r *revocation) take(ctx context.Context) (Lease, bool, error) {
 func (r *revocation) order(ctx context.Context, row leaseRow) error {
 	order := orderOf(row.key, row.epoch)
 	_, err := settle(ctx, r.store, change[memberRow]{
-		key: row.session, rows: newMemory(func(memberRow, int64) bool { return false }), decode: decodeMember, undone: true,
+		key: row.session, rows: newMemory(func(memberRow, int64) bool { return false }), decode: decodeMember, hidden: anyRow[memberRow],
 		start: func(sighting[memberRow], moment) bool { return false },
 		propose: func(seen sighting[memberRow], at moment) (proposal[memberRow], error) {
 			session := seen.row

@@ -28,13 +28,16 @@ type change[R record[R]] struct {
 	// seen is the row where the caller has looked it up; nil to have it recalled or read.
 	seen *sighting[R]
 
-	// undone says that others undo what it does, so that a row that is not as an attempt left it does not show that the
-	// attempt was never applied.
-	undone bool
+	// hidden tells of a row that somebody else has left whether an attempt may have been applied before that; nil where the
+	// row would show it.
+	hidden func(R) bool
 
 	ttl    time.Duration   // bounds each request, and the whole; zero for operations without one
 	budget *request.Budget // of the call that this is a part of; nil for one of its own
 }
+
+// anyRow is the hidden of a change that others undo: the row does not show what was there before.
+func anyRow[R any](R) bool { return true }
 
 // A proposal is what to do with a row.
 type proposal[R record[R]] struct {

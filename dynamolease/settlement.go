@@ -167,7 +167,7 @@ func (r *settlement[R]) fail(err error) (settled[R], error) {
 	if len(r.seen.unanswered) > 0 {
 		r.change.rows.keep(r.change.key, r.seen, r.at)
 	}
-	if r.unknown || r.change.undone && r.missed {
+	if r.unknown || r.missed && r.change.hidden != nil && r.change.hidden(r.seen.row) {
 		err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
 	return settled[R]{seen: r.seen, doubted: r.doubted}, err

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// How long one node plans, of ten that share partitions: in a quiet fleet, where the owners are read each tenth round, and
+// How long one node plans, of ten that share partitions: in a quiet fleet, where the owners are read in an audit, and
 // when it has just joined and takes its share. The benchmark command runs this one by its name.
 func BenchmarkPlanSizes(b *testing.B) {
 	const members = 10

@@ -43,8 +43,8 @@ func (w *world) inspectTruth(c *call) {
 	}
 }
 
-// rewritten tells whether another call of the same owner wrote the row next, while the call of a change went on, or an
-// operator revoked what it had acquired: it could not tell its own work by the row any more, or was not to count on it.
+// rewritten tells whether another call of the same owner wrote the row after this one had, while it went on, or an operator
+// revoked what it had acquired: it could not tell its own work by the row any more, or was not to count on it.
 func (w *world) rewritten(ch *change) bool {
 	next := true
 	for _, later := range w.db.changes {
@@ -54,7 +54,7 @@ func (w *world) rewritten(ch *change) bool {
 		if later.call.what == revoke || next && later.call != ch.call && later.call.owner == ch.call.owner {
 			return true
 		}
-		next = false
+		next = next && later.call == ch.call
 	}
 	return false
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynamolease/dynamolease/internal/audit"
 )
 
 const (
@@ -71,14 +73,21 @@ func (b *bench) fleet(ctx context.Context, leases int) ([]roundRow, error) {
 	return append(rows[:2:2], append([]roundRow{mean(rows[0], rows[1])}, rows[2:]...)...), nil
 }
 
-// mean is what a fleet in sessions costs over ten rounds.
-func mean(nine, tenth roundRow) roundRow {
-	average := func(a, b float64) float64 { return ((ownersEvery-1)*a + b) / ownersEvery }
-	nine.Way, nine.Times = sessionMean, nil
-	nine.Requests = average(nine.Requests, tenth.Requests)
-	nine.ReadUnits = average(nine.ReadUnits, tenth.ReadUnits)
-	nine.WriteUnits = average(nine.WriteUnits, tenth.WriteUnits)
-	return nine.rated()
+// mean is what a round of a fleet in sessions costs in the long run.
+func mean(quiet, audit roundRow) roundRow {
+	every := auditEvery(quiet.Leases)
+	average := func(a, b float64) float64 { return ((every-1)*a + b) / every }
+	quiet.Way, quiet.Times = sessionMean, nil
+	quiet.Requests = average(quiet.Requests, audit.Requests)
+	quiet.ReadUnits = average(quiet.ReadUnits, audit.ReadUnits)
+	quiet.WriteUnits = average(quiet.WriteUnits, audit.WriteUnits)
+	return quiet.rated()
+}
+
+// auditEvery is the mean number of rounds from one audit of a node to its next.
+func auditEvery(leases int) float64 {
+	from, to := audit.Rounds(leases, fleetTTL/roundsPerTTL)
+	return float64(from+to) / 2
 }
 
 func (r roundRow) rated() roundRow {

@@ -26,17 +26,16 @@ type way struct {
 // A round is what one node does, a third of a ttl after the last.
 type round func(context.Context) error
 
-// The names of the ways that sessions are reported by. A coordinator reads the owners each tenth round.
+// The names of the ways that sessions are reported by. In an audit a coordinator reads the owners.
 const (
-	nineRounds  = "sessions, nine rounds in ten"
-	tenthRound  = "sessions, the tenth round"
+	quietRound  = "sessions, a quiet round"
+	auditRound  = "sessions, an audit"
 	sessionMean = "sessions, mean"
-	ownersEvery = 10
 )
 
 var ways = []way{
-	{nineRounds, writes, false, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, false) }},
-	{tenthRound, writes, true, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, true) }},
+	{quietRound, writes, false, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, false) }},
+	{auditRound, writes, true, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, true) }},
 	{"transactions", writes, false, true, func(ctx context.Context, f *fleet) ([]round, error) {
 		return perLease(ctx, f, dynamolease.Transactions)
 	}},
