@@ -70,7 +70,9 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 			return j.fail(ctx, err)
 		}
 		if applied >= 0 {
-			return j.leases(applied, j.answer), true, nil
+			leases := j.leases(applied, j.answer)
+			j.since(leases)
+			return leases, true, nil
 		}
 		if others := j.others(at); len(others) > 0 {
 			return others, false, nil
@@ -99,7 +101,7 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 }
 
 // look reads all rows, and tells which earlier attempt has been applied, if one has: -1 for none. An attempt was applied
-// as a whole, so the first row tells.
+// as a whole, so one row tells, and another may have been revoked or renewed since.
 func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 	first, last := j.parts[0].key, j.parts[len(j.parts)-1].key
 	view, err := queryNow(ctx, j.store, rowRange{first.pk, first.sk, last.sk}, j.budget, j.ttl, decodeLease)
@@ -123,8 +125,11 @@ func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 		}
 		sessions[p.seen.row.session] = p.other
 	}
-	one := j.parts[0]
-	return view.at, slices.IndexFunc(one.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == one.seen.row.rev }), nil
+	applied = -1
+	for _, p := range j.parts {
+		applied = max(applied, slices.IndexFunc(p.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == p.seen.row.rev }))
+	}
+	return view.at, applied, nil
 }
 
 // others are the leases that somebody else holds.
@@ -172,6 +177,17 @@ func (j *joint) leases(applied int, answer request.Answer) []Lease {
 		leases[i].tenure = a.at.tenure(j.ttl, a.row.exp, answer)
 	}
 	return leases
+}
+
+// since takes into account what others have done to leases after they were acquired.
+func (j *joint) since(leases []Lease) {
+	for i, p := range j.parts {
+		row := p.seen.row
+		leases[i].revoked = row.revoked && row.holder == p.holder && row.epoch == leases[i].Epoch
+		if known, _ := j.store.leases.recall(p.key); known.row.rev != row.rev {
+			j.store.leases.forget(p.key)
+		}
+	}
 }
 
 // fail gives up in the background what may have been acquired without being known. What another call of the holder has extended

@@ -154,6 +154,37 @@ func TestAcquireAllAbandoned(t *testing.T) {
 	}
 }
 
+// What was acquired without an answer is known by any of its rows: others may have been revoked or renewed since.
+func TestAcquireAllChangedSince(t *testing.T) {
+	for partition := range 3 {
+		for name, change := range map[string]func(other *node){
+			"revoked": func(other *node) { other.revoke(partition, other.epochOf(partition)) },
+			"renewed": func(other *node) { other.renew("a", partition) },
+		} {
+			t.Run(fmt.Sprint(name, " ", partition), func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					a, other := w.node(), w.node()
+					a.path.Next("TransactWriteItems", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Around(nil, func() { change(other) })))
+					leases, acquired, err := a.AcquireAll(w.Context(), w.group, upTo(3), "a", ttl)
+					if err != nil || !acquired || len(leases) != 3 {
+						w.Fatalf("acquired %+v, %v, %v", leases, acquired, err)
+					}
+					for i, lease := range leases {
+						if lease.Remaining() == 0 || lease.Revoked() != (name == "revoked" && i == partition) {
+							w.Errorf("%+v has %v left, revoked: %v", lease, lease.Remaining(), lease.Revoked())
+						}
+					}
+					time.Sleep(ttl / 4)
+					want := map[string]int{"revoked": 2, "renewed": 3}[name]
+					if renewed := a.renew("a", 0, 1, 2); len(renewed) != want {
+						w.Errorf("renewed %+v, want %d", renewed, want)
+					}
+				})
+			})
+		}
+	}
+}
+
 // The first transaction may arrive yet when the call gives up for another reason: its outcome is unknown, and it is not
 // left to come back.
 func TestAcquireAllLateThenRefused(t *testing.T) {

@@ -41,17 +41,19 @@ func (s *Store) Heartbeat(ctx context.Context, service, node, address string, tt
 // Members returns the live members of a service, in node order (by bytes), each with the groups it takes part in. It is
 // one strongly consistent Query, however many groups there are.
 //
-// Errors: [ArgumentError], [RowError] for the first malformed row, [SetupError], the context's, or the SDK's, after
-// retries for at most 10 seconds a page.
+// A malformed row is a [RowError], one for each joined, up to 100 of them; it comes with the members that could be read. Other
+// errors, without any member: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a
+// page.
 func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read members")
 	}
-	found, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, nil, 0, decodeService)
+	found, err := queryNow(ctx, s, rowRange{pk: memberPrefix + service}, nil, 0, tolerant(decodeService))
 	if err != nil {
 		return nil, s.explain(err, "read members of %s", service)
 	}
-	return newest(found.rows, found.at), nil
+	rows, _, malformed := sift(found.rows)
+	return newest(rows, found.at), s.explain(malformed, "read members of %s", service)
 }
 
 // newest lists each node once, by the latest of its live rows: a node that restarted has another session, and is found

@@ -2,6 +2,8 @@ package dynamolease
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"time"
 )
@@ -10,46 +12,54 @@ import (
 // strongly consistent Query, in as many pages as the rows need (about 7,000 leases each), and one more for each service
 // whose sessions hold leases of the group. It is no snapshot: leases may change hands while it reads.
 //
-// Errors: [ArgumentError], [RowError] for the first malformed row, [SetupError], the context's, or the SDK's, after
-// retries for at most 10 seconds a page.
+// A malformed row is a [RowError], one for each joined, up to 100 of them; it comes with the leases that could be read, those
+// of a session whose row is malformed among them. Other errors, without any lease: [ArgumentError], [SetupError], the
+// context's, or the SDK's, after retries for at most 10 seconds a page.
 func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read owners")
 	}
-	found, err := queryNow(ctx, s, rowRange{pk: leasePrefix + group}, nil, 0, decodeLease)
+	found, err := queryNow(ctx, s, rowRange{pk: leasePrefix + group}, nil, 0, tolerant(decodeLease))
 	if err != nil {
 		return nil, s.explain(err, "read owners of %s", group)
 	}
-	leases, err := s.live(ctx, found.rows, found.at)
-	return leases, s.explain(err, "read owners of %s", group)
+	rows, _, malformed := sift(found.rows)
+	leases, malformedSessions, err := s.live(ctx, rows, found.at)
+	if err != nil {
+		return nil, s.explain(err, "read owners of %s", group)
+	}
+	return leases, s.explain(errors.Join(malformed, malformedSessions), "read owners of %s", group)
 }
 
 // live are the live ones of rows. Those in sessions are judged by their sessions, which are read after them: a session
-// that is not there any more has no leases.
-func (s *Store) live(ctx context.Context, rows []leaseRow, at moment) ([]Lease, error) {
-	sessions := make(map[key]memberRow)
+// that is not there any more has no leases; one that is malformed, for all that anybody knows, has.
+func (s *Store) live(ctx context.Context, rows []leaseRow, at moment) (leases []Lease, malformed, err error) {
+	sessions, unreadable := make(map[key]memberRow), make(map[key]bool)
 	read := make(map[string]bool)
-	leases := slices.Grow([]Lease(nil), len(rows))
+	leases = slices.Grow(leases, len(rows))
 	for _, row := range rows {
 		if row.inSession() && !read[row.session.pk] {
 			read[row.session.pk] = true
-			found, _, err := query(ctx, s, rowsOfNodes(row.session.pk), nil, 0, decodeMember)
+			found, _, err := query(ctx, s, rowsOfNodes(row.session.pk), nil, 0, tolerant(decodeMember))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			for _, member := range found {
+			members, broken, rowsErr := sift(found)
+			for _, member := range members {
 				sessions[member.key] = member
 			}
+			maps.Copy(unreadable, broken)
+			malformed = errors.Join(malformed, rowsErr)
 		}
 		session := sessions[row.session]
-		if !row.unexpired(at) && (!row.inSession() || !session.live(at)) {
+		if !row.unexpired(at) && (!row.inSession() || !session.live(at) && !unreadable[row.session]) {
 			continue
 		}
 		lease := row.lease()
-		if row.inSession() {
+		if session.rev != "" {
 			lease.ExpiresAt = time.UnixMilli(session.exp).UTC()
 		}
 		leases = append(leases, lease)
 	}
-	return leases, nil
+	return leases, malformed, nil
 }
