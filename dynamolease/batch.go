@@ -148,9 +148,7 @@ func (b *batch) cancelled(ctx context.Context, open []*bulkItem, answer request.
 		switch request.ClassifyReason(reason) {
 		case request.Refused:
 			progress = true
-			if err := b.refused(open[i], reason.Item, answer, at); err != nil {
-				return err
-			}
+			b.refused(open[i], reason.Item, answer, at)
 		case request.NotDone:
 			busy = true
 		case request.Failed:
@@ -177,17 +175,13 @@ func (b *batch) failed(open []*bulkItem, err error) error {
 	return err
 }
 
-func (b *batch) refused(item *bulkItem, current item, answer request.Answer, at moment) error {
-	var row leaseRow
+func (b *batch) refused(item *bulkItem, current item, answer request.Answer, at moment) {
+	var found parsed[leaseRow]
 	if len(current) > 0 {
-		var err error
-		if row, err = decodeLease(current); err != nil {
-			return err
-		}
+		found.row, found.err = decodeLease(current)
 	}
 	item.answer = answer
-	b.bulk.see(item, row, at)
-	return nil
+	b.bulk.see(item, found, at)
 }
 
 // fail ends the batch; what may still be applied is in the items, and goes into the store's memory from there.

@@ -32,12 +32,22 @@ type bulkItem struct {
 	answer   request.Answer     // to the request that said so
 	read     *moment            // before the row was read; nil for one from the store's memory
 	lost     bool               // it is not there to be changed
+	err      error              // its row is malformed: it is left as it is
 	unknown  bool               // an attempt was not answered, and the row was not seen since
 }
 
-func (i *bulkItem) open() bool { return i.applied == nil && !i.lost }
+func (i *bulkItem) open() bool { return i.applied == nil && !i.lost && i.err == nil }
 
 func (b *bulk) add(k key) { b.items = append(b.items, &bulkItem{key: k}) }
+
+// malformed is a RowError for each row that is not one of ours, joined.
+func (b *bulk) malformed() error {
+	errs := make([]error, len(b.items))
+	for i, item := range b.items {
+		errs[i] = item.err
+	}
+	return errors.Join(errs...)
+}
 
 // run makes the change, by transactions or item by item, and leaves what it learned in the store's memory.
 func (b *bulk) run(ctx context.Context) error {
@@ -50,7 +60,7 @@ func (b *bulk) run(ctx context.Context) error {
 		switch {
 		case item.applied != nil:
 			b.store.leases.keep(item.key, sighting[leaseRow]{row: item.applied.row}, item.applied.at)
-		case item.lost:
+		case item.lost, item.err != nil:
 			b.store.leases.forget(item.key)
 		case len(item.seen.unanswered) > 0 && len(item.attempts) > 0:
 			b.store.leases.keep(item.key, item.seen, item.attempts[len(item.attempts)-1].at)
@@ -82,11 +92,11 @@ func (b *bulk) read(ctx context.Context, items []*bulkItem, budget *request.Budg
 			n = len(items)
 		}
 		between := rowRange{pk, items[0].key.sk, items[n-1].key.sk}
-		view, err := queryNow(ctx, b.store, between, budget, b.ttl, decodeLease)
+		view, err := queryNow(ctx, b.store, between, budget, b.ttl, tolerant(decodeLease))
 		if err != nil {
 			return err
 		}
-		found := make(map[key]leaseRow, len(view.rows))
+		found := make(map[key]parsed[leaseRow], len(view.rows))
 		for _, row := range view.rows {
 			found[row.key] = row
 		}
@@ -100,7 +110,11 @@ func (b *bulk) read(ctx context.Context, items []*bulkItem, budget *request.Budg
 }
 
 // see takes in a row as the store has it: changed by an attempt whose answer was lost, still to be changed, or lost.
-func (b *bulk) see(item *bulkItem, row leaseRow, at moment) {
+func (b *bulk) see(item *bulkItem, found parsed[leaseRow], at moment) {
+	if item.err = found.err; item.err != nil {
+		return
+	}
+	row := found.row
 	item.seen.see(row)
 	item.unknown = false
 	if i := slices.IndexFunc(item.attempts, func(a attempt[leaseRow]) bool { return a.row.rev == row.rev }); i >= 0 {
@@ -134,6 +148,11 @@ func (b *bulk) single(ctx context.Context, item *bulkItem) error {
 			return proposal[leaseRow]{action: write, next: next}, err
 		},
 	})
+	var row *RowError
+	if errors.As(err, &row) && !errors.Is(err, ErrUnknownOutcome) {
+		item.err = err
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,10 @@ import (
 // Up to 100 leases are one request, more are several at a time; see [Renewal]. A store reads the group once for leases
 // that it did not acquire or renew itself.
 //
-// Any failure fails the whole call. Leases keep what they had left before it, some may have been extended all the same,
-// and calling again is safe. The error wraps [ErrUnknownOutcome] when an answer was lost. Other errors: [ArgumentError],
-// [RowError], [SetupError], the context's, or the SDK's, after retries for at most half the ttl.
+// A malformed row is a [RowError], one for each joined; it comes with the leases that were renewed. Any other failure fails the
+// whole call: leases keep what they had left before it, some may have been extended all the same, and calling again is
+// safe. The error wraps [ErrUnknownOutcome] when an answer was lost. Other errors: [ArgumentError],
+// [SetupError], the context's, or the SDK's, after retries for at most half the ttl.
 func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) ([]Lease, error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, s.explain(err, "renew")
@@ -42,7 +43,7 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 			leases = append(leases, lease)
 		}
 	}
-	return leases, nil
+	return leases, s.explain(b.malformed(), "renew leases of %s", group)
 }
 
 func (s *Store) extension(owner string, ttl time.Duration) *bulk {

@@ -68,7 +68,8 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 }
 
 // ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them. Stop the work that
-// they cover before. What it could not free is tried again by the next call.
+// they cover before. What it could not free is tried again by the next call; a lease whose row is malformed (a [RowError])
+// keeps none of the others.
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &bulk{
@@ -89,13 +90,13 @@ func (s *Session) ReleaseAll(ctx context.Context) error {
 	}
 	err := b.run(ctx)
 	for _, item := range b.items {
-		if item.open() {
+		if item.open() || item.err != nil {
 			s.keep(item.key)
 		} else {
 			s.store.leases.forget(item.key)
 		}
 	}
-	return s.store.explain(err, "release leases of session %s", s.ID())
+	return s.store.explain(errors.Join(err, b.malformed()), "release leases of session %s", s.ID())
 }
 
 // Close ends the session: Done is closed, all its leases are released, and its row is marked, which takes the node off

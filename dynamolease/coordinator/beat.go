@@ -67,7 +67,9 @@ func (c *Coordinator) beat(ctx context.Context) {
 		c.renewed(time.Since(began), err)
 		if err != nil {
 			c.report(ctx, "keep the leases", err)
-			wait = c.cfg.Interval / 10
+			if !legible(err) { // else there is nothing to be won by hurry
+				wait = c.cfg.Interval / 10
+			}
 		}
 	}
 }
@@ -114,8 +116,11 @@ func (c *Coordinator) renew(ctx context.Context, g *group) error {
 		}
 	}
 	leases, err := c.store.Renew(ctx, g.Name, slices.Collect(maps.Keys(workers)), c.owner, c.cfg.TTL)
-	if err != nil {
+	if !legible(err) {
 		return err
+	}
+	for partition := range malformed(err) { // it has what it had left
+		delete(workers, partition)
 	}
 	for _, lease := range leases {
 		if w := workers[lease.Partition]; w != nil && w.epoch == lease.Epoch {
@@ -126,7 +131,7 @@ func (c *Coordinator) renew(ctx context.Context, g *group) error {
 	for _, w := range workers { // what was left out is lost
 		c.end(w, ErrLost, 0)
 	}
-	return nil
+	return err
 }
 
 // workersOf are the workers of a group whose leases are to be kept.

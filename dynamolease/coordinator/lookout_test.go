@@ -78,7 +78,7 @@ func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 		time.Sleep(8 * round)
 		newcomer(w).begin(context.Background())
 		w.within(6*round, "given up", func() bool { return w.told() >= quietly/3 })
-		w.within(18*round, "worked by others", func() bool { return len(w.works(a))+len(w.works(b)) == quietly && w.told() == quietly/3 })
+		w.within(18*round, "worked by others", func() bool { return w.untold() == quietly })
 	}
 }
 
@@ -96,12 +96,23 @@ func blind(w *world) *node {
 	return c
 }
 
-// told is how many handlers have been told to stop so far.
+// told is how many handlers have been told to stop so far, and untold how many are at work and have not.
 func (w *watch) told() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.runs {
 		if !r.told.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *watch) untold() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.active {
+		if r.told.IsZero() {
 			n++
 		}
 	}

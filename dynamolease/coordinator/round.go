@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -26,10 +27,10 @@ func (c *Coordinator) plan(ctx context.Context) error {
 		return nil // the heartbeat opens another
 	}
 	members, err := c.store.Members(ctx, c.cfg.Service)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.report(ctx, "read the members", err)
-		}
+	if err != nil && ctx.Err() == nil {
+		c.report(ctx, "read the members", err)
+	}
+	if !legible(err) {
 		return nil
 	}
 	c.mu.Lock()
@@ -70,11 +71,11 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 		g.pin = pinnedRounds
 		clear(g.pinned)
 	}
-	leases, err := c.store.Owners(ctx, g.Name)
-	if err != nil {
-		return err
+	leases, rowsErr := c.store.Owners(ctx, g.Name)
+	if !legible(rowsErr) {
+		return rowsErr
 	}
-	owners := c.reconcile(ctx, g, session, leases, mine)
+	owners := c.reconcile(ctx, g, session, leases, malformed(rowsErr), mine)
 	v := view{
 		me: c.cfg.Node, members: nodes, partitions: g.Partitions,
 		mine: partitions(mine), owners: owners, barred: barred, pinned: g.unpin(c.rounds64()),
@@ -86,6 +87,7 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	if g.lookout.news(c.idle(g, owners)) {
 		session.Signal()
 	}
+	err = cmp.Or(rowsErr, err)
 	g.lookout.settled = err == nil && g.lookout.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
 	return err
 }
@@ -153,9 +155,13 @@ func (c *Coordinator) holdings(g *group) (mine map[int]*worker, barred map[int]b
 
 // reconcile compares what the table says with what runs here, and returns who owns what. A partition of ours that has
 // another holder, or none, was taken from us. A lease of ours that we do not run is from an acquisition that was never
-// answered: nobody else would ever free it, so we do, and it can be acquired again.
-func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, mine map[int]*worker) map[int]string {
+// answered: nobody else would ever free it, so we do, and it can be acquired again. What has a malformed row stays with whoever
+// has it.
+func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool, mine map[int]*worker) map[int]string {
 	owners := make(map[int]string, len(leases))
+	for partition := range malformed {
+		owners[partition] = ""
+	}
 	ours := make(map[int]int64)
 	for _, lease := range leases {
 		switch {
@@ -167,7 +173,7 @@ func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamole
 		}
 	}
 	for partition, w := range mine {
-		if epoch, ok := ours[partition]; !ok || epoch != w.epoch {
+		if epoch, ok := ours[partition]; !malformed[partition] && (!ok || epoch != w.epoch) {
 			c.end(w, ErrLost, 0)
 			delete(mine, partition)
 		}

@@ -12,13 +12,13 @@ import (
 // should have them cannot, for some reason, and a partition is better worked beyond a share than not at all. It returns
 // how many partitions it got.
 func (c *Coordinator) take(ctx context.Context, g *group, session *dynamolease.Session, v view, p plan) (int, error) {
-	got, err := c.acquire(ctx, g, session, p.take, p.share-len(v.mine))
-	if err != nil || !slices.Contains(v.members, v.me) {
-		return got, err
+	got, spoilt := c.acquire(ctx, g, session, p.take, p.share-len(v.mine))
+	if !legible(spoilt) || !slices.Contains(v.members, v.me) {
+		return got, spoilt
 	}
 	if !c.acquires(session) {
 		clear(g.waiting) // others may take them well enough
-		return got, nil
+		return got, spoilt
 	}
 	neglected := slices.DeleteFunc(g.neglected(v.free()), func(partition int) bool { return c.has(g, partition) })
 	more, err := c.acquire(ctx, g, session, neglected, len(neglected))
@@ -30,7 +30,7 @@ func (c *Coordinator) take(ctx context.Context, g *group, session *dynamolease.S
 	if more > 0 {
 		g.pin = min(2*g.pin, maxPinnedRounds)
 	}
-	return got + more, err
+	return got + more, cmp.Or(err, spoilt)
 }
 
 // neglected are the partitions that have been free for some rounds in which this node could have taken them.
@@ -60,8 +60,8 @@ func (g *group) unpin(round int64) map[int]bool {
 	return pinned
 }
 
-// acquire tries candidates in their order until it has as many as it wants. It stops at the first error, and when others
-// have had so many of them that it is better to look again, in the next round.
+// acquire tries candidates in their order until it has as many as it wants. It stops at the first error, but for that of a
+// malformed row, and when others have had so many of them that it is better to look again, in the next round.
 func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int) (got int, err error) {
 	type result struct {
 		acquired bool
@@ -69,6 +69,7 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 	}
 	results := make(chan result)
 	refused := 0
+	var spoilt error
 	for flying := 0; flying > 0 || err == nil && got < want && len(candidates) > 0; {
 		for err == nil && refused < maxRefused && c.acquires(session) && flying < min(acquireInFlight, want-got) && len(candidates) > 0 {
 			partition := candidates[0]
@@ -80,18 +81,22 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 			})
 		}
 		if flying == 0 {
-			return got, nil
+			break
 		}
 		r := <-results
 		flying--
-		err = cmp.Or(err, r.err)
+		if legible(r.err) {
+			spoilt = cmp.Or(spoilt, r.err)
+		} else {
+			err = cmp.Or(err, r.err)
+		}
 		if r.acquired {
 			got++
 		} else {
 			refused++
 		}
 	}
-	return got, err
+	return got, cmp.Or(err, spoilt)
 }
 
 // acquires tells whether this node may acquire anything now: not when its own heartbeat fails, and not when it stops.
