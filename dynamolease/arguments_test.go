@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
@@ -110,8 +112,10 @@ func TestOptionsAreRefusedByName(t *testing.T) {
 	if _, err := dynamolease.New(client, ""); !errors.As(err, &argument) || argument.Argument != "table" {
 		t.Errorf("got %v, want an ArgumentError for table", err)
 	}
-	if _, err := dynamolease.New(nil, "leases"); !errors.As(err, &argument) || argument.Argument != "client" {
-		t.Errorf("got %v, want an ArgumentError for client", err)
+	for _, client := range []dynamolease.Client{nil, (*dynamodb.Client)(nil)} {
+		if _, err := dynamolease.New(client, "leases"); !errors.As(err, &argument) || argument.Argument != "client" {
+			t.Errorf("got %v, want an ArgumentError for client", err)
+		}
 	}
 }
 

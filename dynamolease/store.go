@@ -46,7 +46,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		fn(&o)
 	}
 	o.setDefaults()
-	if client == nil {
+	if request.Missing(client) {
 		return nil, &ArgumentError{"client", "must not be nil"}
 	}
 	if err := firstError(checkName("table", table), o.validate()); err != nil {

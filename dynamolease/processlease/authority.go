@@ -42,7 +42,7 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	}
 	o.setDefaults()
 	switch {
-	case client == nil:
+	case request.Missing(client):
 		return nil, &dynamolease.ArgumentError{Argument: "client", Problem: "must not be nil"}
 	case table == "":
 		return nil, &dynamolease.ArgumentError{Argument: "table", Problem: "must not be empty"}

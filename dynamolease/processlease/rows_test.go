@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
@@ -179,6 +180,7 @@ func TestLimits(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"client":                 authority(nil, w.table, ttl, fine),
+			"client ":                authority((*dynamodb.Client)(nil), w.table, ttl, fine),
 			"table":                  authority(client, "", ttl, fine),
 			"ttl":                    authority(client, w.table, 0, fine),
 			"ttl ":                   authority(client, w.table, -time.Second, fine),

@@ -27,6 +27,12 @@ type LeaseTable struct {
 //
 // The error is a [PropsError], or says that the reaper's program was not built; nothing was added then.
 func New(scope constructs.Construct, id string, props *Props) (*LeaseTable, error) {
+	if scope == nil {
+		return nil, fmt.Errorf("lease table %s: %w", id, refuse("scope", "must not be nil: it is the stack that the table is to be in"))
+	}
+	if id == "" {
+		return nil, fmt.Errorf("lease table: %w", refuse("id", "must not be empty: it names the construct in its scope"))
+	}
 	p := props.withDefaults()
 	if err := p.validate(awscdk.Stack_Of(scope)); err != nil {
 		return nil, fmt.Errorf("lease table %s: %w", id, err)

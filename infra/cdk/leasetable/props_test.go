@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
@@ -29,6 +30,8 @@ func TestPropsThatCannotWork(t *testing.T) {
 	}{
 		"a name with a space":     {func(p *props) { p.TableName = "a b" }, "Props.TableName", "letters"},
 		"a name that is short":    {func(p *props) { p.TableName = "ab" }, "Props.TableName", "3 to 255"},
+		"removal of no kind":      {func(p *props) { p.RemovalPolicy = "KEEP" }, "Props.RemovalPolicy", "DESTROY"},
+		"snapshot of a table":     {func(p *props) { p.RemovalPolicy = awscdk.RemovalPolicy_SNAPSHOT }, "Props.RemovalPolicy", "SNAPSHOT"},
 		"negative read units":     {func(p *props) { p.MaxReadUnits = -1 }, "Props.MaxReadUnits", "negative"},
 		"negative write units":    {func(p *props) { p.MaxWriteUnits = -1 }, "Props.MaxWriteUnits", "negative"},
 		"negative threshold":      {func(p *props) { p.Alarms.RefusedWrites = -1 }, "Props.Alarms.RefusedWrites", "negative"},
@@ -64,6 +67,16 @@ func TestPropsThatCannotWork(t *testing.T) {
 				t.Errorf("%d constructs were added all the same", n)
 			}
 		})
+	}
+}
+
+func TestPlaceIsNeeded(t *testing.T) {
+	if _, err := leasetable.New(nil, "Leases", nil); refusedField(err) != "scope" {
+		t.Errorf("%v; want it to name scope", err)
+	}
+	l := newLab(t, "us-east-1")
+	if _, err := leasetable.New(l.stack, "", nil); refusedField(err) != "id" {
+		t.Errorf("%v; want it to name id", err)
 	}
 }
 

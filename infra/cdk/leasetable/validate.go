@@ -22,11 +22,22 @@ func refuse(field, format string, args ...any) error {
 	return &PropsError{field, fmt.Sprintf(format, args...)}
 }
 
+// isRemovalPolicy tells whether it is one that a table can have.
+func isRemovalPolicy(p awscdk.RemovalPolicy) bool {
+	switch p {
+	case awscdk.RemovalPolicy_RETAIN, awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE, awscdk.RemovalPolicy_DESTROY:
+		return true
+	}
+	return false
+}
+
 // validate names the first field that cannot work.
 func (p *Props) validate(stack awscdk.Stack) error {
 	switch {
 	case p.TableName != "" && !*awscdk.Token_IsUnresolved(p.TableName) && !isTableName(p.TableName):
 		return refuse("Props.TableName", "is %q: 3 to 255 letters, digits and any of _.- are allowed", p.TableName)
+	case !isRemovalPolicy(p.RemovalPolicy):
+		return refuse("Props.RemovalPolicy", "is %q: RETAIN, RETAIN_ON_UPDATE_OR_DELETE or DESTROY is needed", p.RemovalPolicy)
 	case p.MaxReadUnits < 0:
 		return refuse("Props.MaxReadUnits", "must not be negative")
 	case p.MaxWriteUnits < 0:
