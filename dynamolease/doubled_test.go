@@ -59,6 +59,23 @@ func TestReleaseDoubled(t *testing.T) {
 	}
 }
 
+// Of two calls that release one lease, one has.
+func TestReleaseByTwoCalls(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a := w.node()
+		a.acquire(1, "a")
+		other := w.node()
+		a.path.Next("UpdateItem", dynamotest.Around(func() {
+			if !other.release(1, "a") {
+				w.Error("the first call has not")
+			}
+		}, nil))
+		if a.release(1, "a") {
+			w.Error("both have")
+		}
+	})
+}
+
 // What expired before the request came first was not released, whoever acquired it then.
 func TestReleaseDoubledTooLate(t *testing.T) {
 	inVirtualTime(t, func(w *world) {

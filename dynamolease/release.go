@@ -7,7 +7,8 @@ import (
 
 // Release frees the live lease that owner holds on a partition, so that another node can acquire it at once. It reports
 // whether there was one: not when another owner holds it, when it expired, or when there is nothing to release. The row
-// and its epoch stay. Stop the work that the lease covers before.
+// and its epoch stay. Stop the work that the lease covers before. A call again, after one whose answer was lost, says that the
+// lease was released, too, also when another has acquired the partition since.
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was released. Other errors: [ArgumentError],
 // [RowError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds.
@@ -27,7 +28,7 @@ type release struct {
 	holder holder
 	live   func(leaseRow, moment) bool // the holder's lease has not run out
 
-	held leaseRow // the live lease that an attempt was made on; empty before
+	held leaseRow // the live lease that an attempt was made on; empty before. One that the holder has acquired since is another
 	last moment   // of the latest look at the row
 }
 
@@ -47,6 +48,8 @@ func (r *release) run(ctx context.Context) (bool, error) {
 		return r.held.rev != "", nil
 	case r.held.rev == "":
 		return false, nil
+	case len(done.doubted) == 0 && done.seen.row.rev != "" && done.seen.row.epoch == r.held.epoch:
+		return false, nil // nobody else has had it since: another call of this owner has released it
 	case r.live(r.held, r.last.latestAsEarliest()):
 		// Somebody else has written since, and our lease has not run out even now: an attempt has freed it, whether it
 		// was not answered or was delivered twice and refused the second time.
@@ -63,7 +66,7 @@ func (r *release) run(ctx context.Context) (bool, error) {
 func (r *release) propose(seen sighting[leaseRow], at moment) (proposal[leaseRow], error) {
 	row := seen.row
 	r.last = at
-	if row.rev != "" && row.holder == r.holder && (r.held.rev != "" || r.live(row, at)) {
+	if row.holder == r.holder && (row.epoch == r.held.epoch || r.held.rev == "" && r.live(row, at)) {
 		r.held = row
 		return proposal[leaseRow]{action: write, next: row.freed(at, r.store.retention)}, nil
 	}

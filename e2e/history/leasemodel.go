@@ -17,8 +17,8 @@ type leaseState struct {
 	exp        int64
 	promised   int64 // the latest expiry that the holder was told
 	checkpoint string
-	revoked    bool      // nothing extends it any more
-	givenUp    [2]string // who freed it without hearing of it
+	revoked    bool // nothing extends it any more
+	leavers    leavers
 
 	highest int64 // of all epochs that the partition ever had
 	time    int64 // the store's time is not before this one any more
@@ -144,18 +144,18 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		}
 		return m.mayBeOver(s, in)
 	case released:
-		// Who has freed it without hearing of it, and asks again, is told of that.
-		again := s.exists && s.owner == "" && s.givenUp == [2]string{in.owner, in.session}
-		return s.free(), mine && m.mayLive(s, in) || again
+		if mine {
+			return s.free(), m.mayLive(s, in)
+		}
+		return m.toldLate(s, in)
 	case freed:
 		next := s.free()
-		next.givenUp = s.givenUp
 		if mine {
-			next.givenUp = [2]string{in.owner, in.session}
+			next.leavers = s.leavers.with(in.owner, in.session, s.exp)
 		}
 		return next, s.exists && s.epoch == out.epoch && (mine || s.owner == "")
 	case made:
-		return leaseState{exists: true, epoch: out.epoch, highest: out.epoch, time: s.time}, !s.exists && out.epoch > s.highest
+		return leaseState{exists: true, epoch: out.epoch, highest: out.epoch, time: s.time, leavers: s.leavers}, !s.exists && out.epoch > s.highest
 	case marked, taken, standing, revoked:
 		return m.revoke(s, in, out)
 	case worked, ghostWork:
@@ -171,13 +171,13 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		return s, s.exists && s.owner == in.owner && s.epoch == in.epoch && s.checkpoint == out.checkpoint
 	case deleted:
 		next, over := m.mayBeOver(s, in)
-		return leaseState{highest: s.highest, time: next.time}, over && s.exists
+		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists
 	}
 	return s, false
 }
 
 func (s leaseState) free() leaseState {
-	s.owner, s.session, s.exp, s.promised, s.revoked, s.givenUp = "", "", 0, 0, false, [2]string{}
+	s.owner, s.session, s.exp, s.promised, s.revoked = "", "", 0, 0, false
 	return s
 }
 
@@ -199,7 +199,7 @@ func (m machine) acquire(s leaseState, in leaseInput, out leaseOutput) (leaseSta
 	s, over := m.mayBeOver(s.toldTo(in), in)
 	next := leaseState{
 		exists: true, owner: in.owner, session: in.session, epoch: out.epoch, exp: out.exp,
-		checkpoint: s.checkpoint, highest: out.epoch, time: s.time,
+		checkpoint: s.checkpoint, highest: out.epoch, time: s.time, leavers: s.leavers.without(in.owner, in.session),
 	}
 	if in.session != "" {
 		next.exp = 0
