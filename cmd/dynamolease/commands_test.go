@@ -35,6 +35,11 @@ func (f *fixture) document(into any, code int, args ...string) {
 	if d.More() {
 		f.Errorf("%q prints more than one document:\n%s", args, out)
 	}
+	command := args[0]
+	if command == "table" {
+		command += " " + args[1]
+	}
+	checkFields(f, command, []byte(out))
 }
 
 func TestJSON(t *testing.T) {

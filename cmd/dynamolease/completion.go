@@ -7,7 +7,7 @@ import (
 func (p *program) completion() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "Print a script that completes commands in the shell", ValidArgs: []string{"bash", "zsh", "fish"},
-		Args: takes("the shell: bash, zsh or fish"),
+		Annotations: withoutTable(), Args: takes("the shell: bash, zsh or fish"),
 		Long: `Prints a script that has the shell complete commands and flags. For one shell:
 
   bash (with the package bash-completion)   source <(dynamolease completion bash)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,16 +36,16 @@ func (c *connection) close() {
 
 // connect finds the table, without asking for it yet. Close it.
 func (p *program) connect(ctx context.Context) (*connection, error) {
-	if p.table == "" {
-		return nil, misuse("no table is given: use --table, or set %s", tableVariable)
+	if err := p.checkPlace(); err != nil {
+		return nil, err
 	}
-	if p.timeout <= 0 {
-		return nil, misuse("--timeout must be more than 0")
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
+	p.connected = true
 	c := &connection{meter: new(watch.Meter)}
-	client, err := p.database(ctx, c)
+	var client *dynamodb.Client
+	err := p.inTime(ctx, func(ctx context.Context) (err error) {
+		client, err = p.database(ctx, c)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,27 @@ func (p *program) connect(ctx context.Context) (*connection, error) {
 	}
 	c.Table = operate.Table{Name: p.table, Client: client, Store: store}
 	return c, nil
+}
+
+// A table is given by its name, or by its ARN.
+var (
+	tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+	tableARNs  = regexp.MustCompile(`^arn:[a-z0-9-]+:dynamodb:[a-z0-9-]+:[0-9]+:table/[A-Za-z0-9_.-]{1,255}$`)
+	regions    = regexp.MustCompile(`^[a-z0-9-]*$`)
+)
+
+// checkPlace checks the settings that say where the table is.
+func (p *program) checkPlace() error {
+	switch {
+	case p.table == "":
+		return misuse("no table is given: use --table, or set %s", tableVariable)
+	case !tableNames.MatchString(p.table) && !tableARNs.MatchString(p.table):
+		return misuse("--table %q is neither the name of a table (letters, digits, '_', '-' and '.') nor its ARN", p.table)
+	case !regions.MatchString(p.region):
+		return misuse("--region %q is not a Region such as eu-west-1", p.region)
+	}
+	_, err := parseEndpoint("--endpoint-url", p.endpoint)
+	return err
 }
 
 // database is a client with the usual AWS configuration, and what the flags say.
@@ -94,9 +116,9 @@ func (p *program) reach(ctx context.Context, endpoint string) (local bool, err e
 	if endpoint == "" {
 		return false, nil
 	}
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return false, misuse("--endpoint-url %q is not a URL such as http://localhost:8000", endpoint)
+	u, err := parseEndpoint("the endpoint URL", endpoint)
+	if err != nil {
+		return false, err
 	}
 	port := u.Port()
 	if port == "" {
@@ -109,6 +131,15 @@ func (p *program) reach(ctx context.Context, endpoint string) (local bool, err e
 	}
 	remote, _ := conn.RemoteAddr().(*net.TCPAddr)
 	return remote != nil && remote.IP.IsLoopback(), conn.Close()
+}
+
+// parseEndpoint reads the URL of an endpoint, if one is given.
+func parseEndpoint(name, endpoint string) (*url.URL, error) {
+	u, err := url.Parse(endpoint)
+	if endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
+		return nil, misuse("%s %q is not a URL such as http://localhost:8000", name, endpoint)
+	}
+	return u, nil
 }
 
 // withoutAccount gives what a database on this machine does not look at, where it was not given.

@@ -48,21 +48,18 @@ var errOff = errors.New("the figures are off")
 
 func (p *program) demo() *cobra.Command {
 	c := &cobra.Command{
-		Use: "demo", Short: "Four processes share work through leases, and two of them come to grief", Args: takes(), Long: demoHelp,
+		Use: "demo", Short: "Four processes share work through leases, and two of them come to grief", Args: takes(), Annotations: withoutTable(), Long: demoHelp,
 	}
 	cfg := demo.Config{Command: workerCommand, Logger: slog.New(slog.NewTextHandler(p.err, nil))}
 	c.Flags().StringVar(&cfg.Input, "input", "", "the `DIRECTORY` to count (default the source of the Go standard library)")
 	c.Flags().DurationVar(&cfg.TTL, "ttl", 3*time.Second, "how long a lease lasts without renewal")
 	c.Flags().DurationVar(&cfg.Pace, "pace", 80*time.Millisecond, "how long a worker spends on a file at least")
 	c.Flags().DurationVar(&cfg.Timeout, "timeout", 2*time.Minute, "after which time the demo gives up")
+	bound(c.Flags(), "ttl", fmt.Sprintf("must be at least %v", dynamolease.MinTTL), func() bool { return cfg.TTL >= dynamolease.MinTTL })
+	bound(c.Flags(), "pace", "must not be negative", func() bool { return cfg.Pace >= 0 })
+	bound(c.Flags(), "timeout", "must be more than 0", func() bool { return cfg.Timeout > 0 })
 	plain := c.Flags().Bool("plain", false, "print plain lines also on a terminal")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		switch {
-		case cfg.TTL < dynamolease.MinTTL:
-			return misuse("--ttl must be at least %v", dynamolease.MinTTL)
-		case cfg.Pace < 0:
-			return misuse("--pace must not be negative")
-		}
 		if cfg.Input == "" {
 			if cfg.Input, err = goSource(c.Context()); err != nil {
 				return err

@@ -18,9 +18,13 @@ const document = "../../docs/command.md"
 
 var update = flag.Bool("update", false, "write what the commands print into "+document)
 
+// withoutTTL is the name of a table in the documentation.
+const withoutTTL = "old-leases"
+
 // What docs/command.md shows is what the commands print, but for names, times and numbers that are others each time.
 func TestDocs(t *testing.T) {
 	f := newFixture(t)
+	f.other = f.another("pk", "sk")
 	written, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +69,8 @@ func (f *fixture) transcript(block string) string {
 			f.Fatalf("what is %q?", command)
 		}
 		var out string
-		code, out = f.run(strings.Fields(args))
+		code, out = f.run(strings.Fields(strings.ReplaceAll(args, withoutTTL, f.other)))
+		out = strings.ReplaceAll(out, f.other, withoutTTL)
 		out = regexp.MustCompile(`arn:aws:dynamodb:[^:]*:\d*`).ReplaceAllString(out, "arn:aws:dynamodb:eu-west-1:123456789012")
 		b.WriteString(strings.ReplaceAll(out, f.table, "leases"))
 	}
@@ -106,6 +111,7 @@ var volatile = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`), "UUID"},
 	{regexp.MustCompile(`arn:\S+`), "ARN"},
+	{regexp.MustCompile(`RequestID: [^,]+`), "RequestID"},
 	{regexp.MustCompile(`\b1[0-9]{12}\b`), "EPOCH"},
 	{regexp.MustCompile(`-?\d+\.\d-\d+\.\d s`), "LEFT"},
 	{regexp.MustCompile(`"at_(least|most)_ms": \d+`), "LEFT"},

@@ -20,10 +20,6 @@ drained, and the exit code is 5.`,
 	yes := addYes(c)
 	wait := waitFlag(c, 0, "how long to wait at most until the node holds nothing")
 	c.RunE = p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
-		how, err := p.waiting(*wait)
-		if err != nil {
-			return nil, err
-		}
 		now, err := p.standing(ctx, c, args)
 		if err != nil {
 			return nil, err
@@ -31,7 +27,7 @@ drained, and the exit code is 5.`,
 		if err := p.confirm(ctx, *yes, now.Prospect(), "Drain it?"); err != nil {
 			return nil, err
 		}
-		after, err := c.Drain(ctx, args[0], args[1], how)
+		after, err := c.Drain(ctx, args[0], args[1], p.waiting(*wait))
 		if !after.Drained {
 			return nil, err
 		}
@@ -51,22 +47,23 @@ func (p *program) undrain() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.confirm(ctx, *yes, now.Text(), "Undrain it?"); err != nil {
+		if err := p.confirm(ctx, *yes, now.Retrospect(), "Undrain it?"); err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, p.timeout)
-		defer cancel()
-		after, err := c.Undrain(ctx, args[0], args[1])
-		if err != nil {
-			return nil, err
-		}
-		return after, nil
+		var after operate.Standing
+		err = p.inTime(ctx, func(ctx context.Context) (err error) {
+			after, err = c.Undrain(ctx, args[0], args[1])
+			return err
+		})
+		return onlyIf(after, err)
 	})
 	return c
 }
 
-func (p *program) standing(ctx context.Context, c *connection, args []string) (operate.Standing, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
-	return c.Standing(ctx, args[0], args[1])
+func (p *program) standing(ctx context.Context, c *connection, args []string) (s operate.Standing, err error) {
+	err = p.inTime(ctx, func(ctx context.Context) error {
+		s, err = c.Standing(ctx, args[0], args[1])
+		return err
+	})
+	return s, err
 }

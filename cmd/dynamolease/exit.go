@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
@@ -31,6 +33,16 @@ func misuse(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // errNotConfirmed is returned when a question was not answered with yes, or could not be asked.
 var errNotConfirmed = errors.New("not confirmed, nothing was changed")
 
+// exitCode is that of a command. One that has a database of its own fails, or is misused: what it misses there, or does not know, is
+// nothing that was ordered.
+func (p *program) exitCode(err error) int {
+	var usage *usageError
+	if !p.connected && !errors.As(err, &usage) {
+		return exitFailed
+	}
+	return exitCode(err)
+}
+
 func exitCode(err error) int {
 	var usage *usageError
 	var argument *dynamolease.ArgumentError
@@ -51,9 +63,19 @@ func exitCode(err error) int {
 	}
 }
 
+// harmless is text that cannot control the terminal: it may have names in it that are from the table.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 // report says on stderr what went wrong, and what to do about it.
 func (p *program) report(command *cobra.Command, err error) {
-	fmt.Fprintf(p.err, "%s: %s\n", command.CommandPath(), p.explain(err))
+	fmt.Fprintf(p.err, "%s: %s\n", command.CommandPath(), harmless(p.explain(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintf(p.err, "%s --help explains it.\n", command.CommandPath())

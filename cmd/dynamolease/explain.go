@@ -11,19 +11,53 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // explain is an error in the words of the command: what to do where it is the settings.
 func (p *program) explain(err error) string {
+	var late *operate.LimitError
+	switch {
+	case errors.As(err, &late):
+		return err.Error() // it says which limit
+	case p.connected:
+		return p.explainTable(err)
+	default:
+		return explainOwn(err)
+	}
+}
+
+// explainOwn is the error of a command that has a database of its own.
+func explainOwn(err error) string {
+	var dial *net.OpError
+	var lookup *net.DNSError
+	if errors.As(err, &dial) || errors.As(err, &lookup) {
+		return fmt.Sprintf("%v\nthe database cannot be reached: check DYNAMODB_ENDPOINT, if it is set", err)
+	}
+	return err.Error()
+}
+
+// explainTable is the error of a command that works on the table that the flags say.
+func (p *program) explainTable(err error) string {
 	var missing *types.ResourceNotFoundException
 	var argument *dynamolease.ArgumentError
 	var api smithy.APIError
+	var unfit *dynamolease.SetupError
+	var row *dynamolease.RowError
 	var dial *net.OpError
 	var lookup *net.DNSError
 	var garbled *smithy.DeserializationError
 	switch {
 	case errors.As(err, &missing):
-		return fmt.Sprintf("table %q does not exist in this account and Region: check --table, --region, --profile and --endpoint-url, or make it with: dynamolease table create", p.table)
+		return fmt.Sprintf("table %q does not exist in this account and Region, or is still being created: check --table, --region, --profile and "+
+			"--endpoint-url, or make it with: dynamolease table create --table %s\n%v", p.table, p.table, behind(err))
+	case errors.As(err, &unfit) && unfit.Err == nil:
+		return fmt.Sprintf("%v\nto see what it is like: dynamolease table describe --table %s", err, p.table)
+	case errors.As(err, &api) && api.ErrorCode() == "ValidationException":
+		return fmt.Sprintf("table %q refuses what is asked of a table of leases: its keys may be others. What is wrong says: dynamolease table check --table %s; "+
+			"to make a table under another name: dynamolease table create --table NAME\n%v", p.table, p.table, err)
+	case errors.As(err, &row):
+		return fmt.Sprintf("%v\na row is not as this library writes it, and is left out: look at it, and delete it if nothing needs it", err)
 	case errors.As(err, &argument):
 		return flagOf(argument.Argument) + " " + argument.Problem
 	case errors.As(err, &api) && rejected(api.ErrorCode()):
@@ -33,9 +67,18 @@ func (p *program) explain(err error) string {
 	case errors.As(err, &garbled):
 		return fmt.Sprintf("%v\nthat is no answer of DynamoDB: check --endpoint-url", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("%v\nit took longer than --timeout allows (%v)", err, p.timeout)
+		return fmt.Sprintf("%v\nno answer came in time: the network or the database is slow, or away: try again, and check --endpoint-url and --region", err)
 	}
 	return err.Error()
+}
+
+// behind is the SDK's own error.
+func behind(err error) error {
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		return operation
+	}
+	return err
 }
 
 // rejected tells whether an error code is about who asks.

@@ -19,6 +19,7 @@ import (
 type fixture struct {
 	testing.TB
 	table  string
+	other  string // a table without a TTL, where one is needed
 	client *dynamodb.Client
 	store  *dynamolease.Store
 	seeded bool

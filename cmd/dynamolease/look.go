@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
@@ -43,17 +44,23 @@ func (p *program) process() *cobra.Command {
 compared with this machine's: it is there for people to read, and nothing is decided by it.`,
 		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
 			process, err := c.Process(ctx, args[0])
-			if err != nil {
-				return nil, err
-			}
-			return process, nil
+			return onlyIf(process, err)
 		}),
 	}
 }
 
-// found is a list as a report: an empty one is shown, a missing one is not.
+// onlyIf is a report where there is no error.
+func onlyIf[T operate.Report](report T, err error) (operate.Report, error) {
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// found is a list as a report: an empty one is shown, and what could be read where some rows could not; a missing one is not.
 func found[T operate.Report](list T, err error) (operate.Report, error) {
-	if err != nil && !errors.Is(err, operate.ErrNotFound) {
+	var row *dynamolease.RowError
+	if err != nil && !errors.Is(err, operate.ErrNotFound) && !errors.As(err, &row) {
 		return nil, err
 	}
 	return list, err

@@ -28,9 +28,10 @@ func main() {
 
 // A program is one run of the command.
 type program struct {
-	in       io.Reader
-	out, err io.Writer
-	asks     bool // there is somebody to answer questions
+	in        io.Reader
+	out, err  io.Writer
+	asks      bool // there is somebody to answer questions
+	connected bool // the table that the flags say is what errors are about
 	settings
 }
 
@@ -43,5 +44,5 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	p.report(command, err)
-	return exitCode(err)
+	return p.exitCode(err)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,36 +23,37 @@ code is 5: run the same again to go on. An order cannot be taken back.`,
 	yes := addYes(c)
 	wait := waitFlag(c, 5*time.Minute, "how long to wait at most; 0 gives the order only")
 	c.RunE = p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
-		partition, err := strconv.Atoi(args[1])
-		if err != nil || partition < 0 {
-			return nil, misuse("PARTITION %q is not a number from 0", args[1])
-		}
-		how, err := p.waiting(*wait)
+		partition, err := parsePartition(args[1])
 		if err != nil {
 			return nil, err
 		}
-		look, cancel := context.WithTimeout(ctx, p.timeout)
-		defer cancel()
-		held, err := c.Lease(look, args[0], partition)
+		var held operate.Lease
+		err = p.inTime(ctx, func(ctx context.Context) (err error) {
+			held, err = c.Lease(ctx, args[0], partition)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
 		if err := p.confirm(ctx, *yes, held.Holder(), "Take it?"); err != nil {
 			return nil, err
 		}
-		return c.Release(ctx, held, how)
+		released, err := c.Release(ctx, held, p.waiting(*wait))
+		if err != nil && exitCode(err) != exitOpen {
+			return nil, err // nothing was ordered
+		}
+		return released, err
 	})
 	return c
 }
 
 // waitFlag adds the flag that says how long to wait.
 func waitFlag(c *cobra.Command, value time.Duration, usage string) *time.Duration {
-	return c.Flags().Duration("wait", value, usage)
+	wait := c.Flags().Duration("wait", value, usage)
+	bound(c.Flags(), "wait", "must not be negative", func() bool { return *wait >= 0 })
+	return wait
 }
 
-func (p *program) waiting(wait time.Duration) (operate.Waiting, error) {
-	if wait < 0 {
-		return operate.Waiting{}, misuse("--wait must not be negative")
-	}
-	return operate.Waiting{Wait: wait, Look: p.timeout, Tell: func(line string) { fmt.Fprintln(p.err, line) }}, nil
+func (p *program) waiting(wait time.Duration) operate.Waiting {
+	return operate.Waiting{Wait: wait, Look: p.timeout, Tell: func(line string) { fmt.Fprintln(p.err, harmless(line)) }}
 }

@@ -42,7 +42,8 @@ func (p *program) root() *cobra.Command {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse("%v", err) })
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.table, "table", os.Getenv(tableVariable), "name or ARN of the `TABLE` (or "+tableVariable+")")
 	flags.StringVar(&p.endpoint, "endpoint-url", "", "`URL` of DynamoDB (default AWS's)")
@@ -50,6 +51,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.profile, "profile", "", "`PROFILE` of the AWS configuration")
 	flags.BoolVar(&p.json, "json", false, "print one JSON document (watch: one a line)")
 	flags.DurationVar(&p.timeout, "timeout", 15*time.Second, "how long one look at the table, or one order, may take")
+	bound(flags, "timeout", "must be more than 0", func() bool { return p.timeout > 0 })
 	flags.Lookup("table").DefValue = "" // not what the environment of who asks for help says
 	root.AddCommand(
 		p.tables(), p.leases(), p.members(), p.process(), p.watch(),
@@ -65,19 +67,6 @@ func (p *program) noCommand(c *cobra.Command, args []string) error {
 		return misuse("there is no command %q; there are %s", args[0], names(c))
 	}
 	return nil
-}
-
-// takes has a command take exactly these arguments.
-func takes(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
-			return misuse("%s is missing", names[len(args)])
-		case len(args) > len(names):
-			return misuse("unexpected argument %q", args[len(names)])
-		}
-		return nil
-	}
 }
 
 func names(c *cobra.Command) string {

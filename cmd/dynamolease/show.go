@@ -32,10 +32,18 @@ func (p *program) onTable(f func(ctx context.Context, c *connection, args []stri
 // look is onTable for commands that look once.
 func (p *program) look(f func(ctx context.Context, c *connection, args []string) (operate.Report, error)) func(*cobra.Command, []string) error {
 	return p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
-		ctx, cancel := context.WithTimeout(ctx, p.timeout)
-		defer cancel()
-		return f(ctx, c, args)
+		var report operate.Report
+		err := p.inTime(ctx, func(ctx context.Context) (err error) {
+			report, err = f(ctx, c, args)
+			return err
+		})
+		return report, err
 	})
+}
+
+// inTime bounds what is one look at the table, or one order.
+func (p *program) inTime(ctx context.Context, f func(context.Context) error) error {
+	return operate.Within(ctx, "--timeout", p.timeout, f)
 }
 
 func (p *program) show(report operate.Report) error {

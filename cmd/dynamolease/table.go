@@ -28,13 +28,14 @@ used. A table that is there already is checked and left as it is, except that a 
 the table with your other infrastructure instead.`,
 	}
 	wait := waitFlag(c, 5*time.Minute, "how long to wait at most until the table can be used")
+	bound(c.Flags(), "wait", "must be more than 0", func() bool { return *wait > 0 })
 	c.RunE = p.onTable(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
-		ctx, cancel := context.WithTimeout(ctx, *wait)
-		defer cancel()
-		if err := c.Store.CreateTable(ctx); err != nil {
-			return nil, err
-		}
-		return operate.Done{Table: c.Name, What: "ready"}, nil
+		var made operate.Checked
+		err := operate.Within(ctx, "--wait", *wait, func(ctx context.Context) (err error) {
+			made, err = c.Create(ctx)
+			return err
+		})
+		return onlyIf(made, err)
 	})
 	return c
 }
@@ -42,12 +43,11 @@ the table with your other infrastructure instead.`,
 func (p *program) checkTable() *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Check that the table is as it must be", Args: takes(),
-		Long: `Checks the state, the keys and the TTL of the table. What works but deserves a look is printed as a warning on stderr.`,
+		Long: `Checks the state, the keys and the TTL of the table. What works but deserves a look, such as a TTL that is off, is printed as a
+warning, and the exit code is 0 all the same: with --json, look at "warnings". A table that cannot be used is an error.`,
 		RunE: p.look(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
-			if err := c.Store.CheckTable(ctx); err != nil {
-				return nil, err
-			}
-			return operate.Done{Table: c.Name, What: "as it must be"}, nil
+			checked, err := c.Check(ctx)
+			return onlyIf(checked, err)
 		}),
 	}
 }
@@ -58,10 +58,7 @@ func (p *program) describeTable() *cobra.Command {
 		Long: `Shows what DynamoDB says of the table. It reads no rows. DynamoDB counts items and bytes every six hours or so.`,
 		RunE: p.look(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
 			d, err := c.Describe(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return d, nil
+			return onlyIf(d, err)
 		}),
 	}
 }

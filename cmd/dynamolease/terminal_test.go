@@ -3,126 +3,20 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"io"
+	"bufio"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 )
-
-// A console is a terminal in which the command runs, as a process of its own.
-type console struct {
-	*fixture
-	cmd     *exec.Cmd
-	tty     *os.File
-	changed chan struct{} // has a value when there is more text
-	ended   chan struct{}
-
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// open starts the command in a terminal of 100 x 30 characters.
-func (f *fixture) open(args ...string) *console {
-	f.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		f.Fatal(err)
-	}
-	c := &console{fixture: f, cmd: exec.CommandContext(f.Context(), program, args...), changed: make(chan struct{}, 1), ended: make(chan struct{})}
-	c.cmd.Env = append(os.Environ(), asCommand+"=1", "TERM=xterm-256color", "NO_COLOR=")
-	if c.tty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
-		f.Fatal(err)
-	}
-	go c.read()
-	f.Cleanup(func() {
-		_ = c.cmd.Process.Kill()
-		_ = c.tty.Close()
-		<-c.ended
-	})
-	return c
-}
-
-func (c *console) read() {
-	defer close(c.ended)
-	b := make([]byte, 4096)
-	for {
-		n, err := c.tty.Read(b)
-		c.mu.Lock()
-		c.text.Write(b[:n])
-		c.mu.Unlock()
-		select {
-		case c.changed <- struct{}{}:
-		default:
-		}
-		if err != nil {
-			return // the process has ended
-		}
-	}
-}
-
-// await waits until the terminal has been sent a text, and forgets all that came before its end.
-func (c *console) await(text string) {
-	c.Helper()
-	limit := time.After(20 * time.Second)
-	for {
-		c.mu.Lock()
-		before, after, found := strings.Cut(c.text.String(), text)
-		if found {
-			c.text.Reset()
-			c.text.WriteString(after)
-		}
-		c.mu.Unlock()
-		if found {
-			return
-		}
-		select {
-		case <-c.changed:
-		case <-limit:
-			c.Fatalf("no %q in %q", text, before)
-		}
-	}
-}
-
-func (c *console) enter(keys string) {
-	c.Helper()
-	if _, err := io.WriteString(c.tty, keys); err != nil {
-		c.Fatal(err)
-	}
-}
-
-// wait waits for the end of the process, and returns the exit code and what the terminal was sent last.
-func (c *console) wait() (code int, rest string) {
-	c.Helper()
-	err := c.cmd.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		c.Fatal(err)
-	}
-	<-c.ended
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cmd.ProcessState.ExitCode(), c.text.String()
-}
-
-const ctrlC = "\x03"
 
 func TestWatchOnATerminal(t *testing.T) {
 	c := newFixture(t).seed().open("watch", "shop", "--interval", "200ms")
 	c.await("\x1b[?1049h") // another screen
 	c.await("\x1b[36m111\x1b[0m\x1b[33m222\x1b[0m")
-	if err := pty.Setsize(c.tty, &pty.Winsize{Cols: 24, Rows: 6}); err != nil {
-		t.Fatal(err)
-	}
-	c.await("\x1b[2J") // drawn anew
-	c.await("\x1b[J")
 	c.enter(ctrlC)
 	code, rest := c.wait()
 	if code != 0 || !strings.HasSuffix(rest, "\x1b[?7h\x1b[?25h\x1b[?1049l") {
@@ -130,20 +24,110 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 }
 
-func TestWatchWithoutColors(t *testing.T) {
-	c := newFixture(t).seed().open("watch", "shop", "--no-color")
-	c.await("111222")
-	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+// It follows the terminal, to whatever size, and draws what fits.
+func TestWatchIsResized(t *testing.T) {
+	c := openConsole(t, asProcess(newFixture(t).seed(), []string{"NO_COLOR=1"}, "watch", "shop", "--interval", "100ms"), 100, 30)
+	if lines := c.picture(); len(lines) < 8 || !strings.HasPrefix(lines[0], "service shop") {
+		t.Errorf("drawn %q", lines)
 	}
-	if code, rest := c.wait(); code != 0 || strings.Contains(rest, "\x1b[0m") || !strings.HasSuffix(rest, "\x1b[?1049l") {
+	for _, size := range []pty.Winsize{{Cols: 24, Rows: 6}, {Cols: 1, Rows: 1}, {Cols: 200, Rows: 60}, {Cols: 10, Rows: 50}, {Cols: 80, Rows: 24}} {
+		c.resize(size.Cols, size.Rows)
+		c.await("\x1b[2J") // drawn anew
+		lines := c.picture()
+		if len(lines) > int(size.Rows) {
+			t.Errorf("%d lines on %d", len(lines), size.Rows)
+		}
+		for _, line := range lines {
+			if len(line) > int(size.Cols) {
+				t.Errorf("%q on %d columns", line, size.Cols)
+			}
+		}
+		if text := strings.Join(lines, "\n"); size.Cols >= 80 && !strings.Contains(text, "111222") {
+			t.Errorf("drawn %q on %d columns", text, size.Cols)
+		}
+	}
+	c.enter(ctrlC)
+	if code, rest := c.wait(); code != 0 || !strings.HasSuffix(rest, "\x1b[?7h\x1b[?25h\x1b[?1049l") {
 		t.Errorf("code %d, the terminal is left with %q", code, rest)
 	}
 }
 
+// A terminal that does not say how large it is gets a picture of the usual size.
+func TestWatchOnATerminalWithoutASize(t *testing.T) {
+	c := openConsole(t, asProcess(newFixture(t).seed(), nil, "watch", "shop", "--no-color"), 0, 0)
+	for _, line := range c.picture() {
+		if len(line) > 80 {
+			t.Errorf("%q is longer than 80", line)
+		}
+	}
+}
+
+func TestWatchWithoutColors(t *testing.T) {
+	f := newFixture(t).seed()
+	for name, cmd := range map[string]*exec.Cmd{
+		"by flag": asProcess(t, nil, "watch", "shop", "--no-color"), "by NO_COLOR": asProcess(t, []string{"NO_COLOR=1"}, "watch", "shop"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := openConsole(f, cmd, 100, 30)
+			c.await("\x1b[?1049h")
+			if text := strings.Join(c.picture(), "\n"); strings.Contains(text, "\x1b") || !strings.Contains(text, "111222") {
+				t.Errorf("drawn %q", text)
+			}
+			if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if code, rest := c.wait(); code != 0 || strings.Contains(rest, "\x1b[0m") || !strings.HasSuffix(rest, "\x1b[?1049l") {
+				t.Errorf("code %d, the terminal is left with %q", code, rest)
+			}
+		})
+	}
+}
+
+// What cannot draw a picture gets lines, without control sequences, also where stdout alone is no terminal.
+func TestWatchWithoutATerminal(t *testing.T) {
+	f := newFixture(t).seed()
+	const line = "a: 3 of orders; b: 3 of orders"
+	for name, cmd := range map[string]*exec.Cmd{
+		"TERM is dumb": asProcess(t, []string{"TERM=dumb"}, "watch", "shop"), "no TERM": asProcess(t, []string{"TERM="}, "watch", "shop"),
+		"--plain": asProcess(t, nil, "watch", "shop", "--plain"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := openConsole(f, cmd, 100, 30)
+			if before := c.await(line); strings.Contains(before, "\x1b") {
+				t.Errorf("printed %q", before)
+			}
+			c.enter(ctrlC)
+			if code, rest := c.wait(); code != 0 || strings.Contains(rest, "\x1b") {
+				t.Errorf("code %d, %q", code, rest)
+			}
+		})
+	}
+	t.Run("a pipe", func(t *testing.T) {
+		cmd := asProcess(t, nil, "watch", "shop")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		first, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil || !strings.HasSuffix(first, "  "+line+"\n") {
+			t.Errorf("printed %q, %v", first, err)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Ctrl-C while it waits says that the order stands, and how to go on.
 func TestReleaseIsInterrupted(t *testing.T) {
-	c := newFixture(t).seed().open("release", "orders", "2")
+	f := newFixture(t).seed()
+	c := f.open("release", "orders", "2")
 	c.await("orders/2 is held by a in session a#")
 	c.await("Take it? [y/N] ")
 	c.enter("y\n")
@@ -153,7 +137,7 @@ func TestReleaseIsInterrupted(t *testing.T) {
 	if code != 5 || !strings.Contains(rest, "interrupted; the order stands") || !strings.Contains(rest, "to go on: dynamolease release orders 2") {
 		t.Errorf("code %d, %q", code, rest)
 	}
-	c.expect(0, "yes", "", "leases", "orders")
+	f.expect(0, "yes", "", "leases", "orders")
 }
 
 func TestNoIsTheDefault(t *testing.T) {

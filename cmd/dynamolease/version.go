@@ -27,7 +27,7 @@ func (b build) Text() string {
 
 func (p *program) version() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Show which version this is", Args: takes(),
+		Use: "version", Short: "Show which version this is", Args: takes(), Annotations: withoutTable(),
 		RunE: func(*cobra.Command, []string) error { return p.show(thisBuild()) },
 	}
 }

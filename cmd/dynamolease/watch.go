@@ -22,20 +22,13 @@ held since the start are not shown.
 On a terminal it is a picture that follows the terminal's size; otherwise a line for each change, with --json as JSON: the first
 line has all that is held as moves from nobody. End it with Ctrl-C. Each look reads the members and the groups: the read units
 are shown.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return misuse("SERVICE is missing")
-			}
-			return nil
-		},
+		Args: takes("SERVICE", "GROUP..."),
 	}
 	interval := c.Flags().Duration("interval", 2*time.Second, "the time from one look to the next, at least 100ms")
+	bound(c.Flags(), "interval", "must be at least 100ms", func() bool { return *interval >= 100*time.Millisecond })
 	noColor := c.Flags().Bool("no-color", false, "no colours (or set NO_COLOR)")
 	plain := c.Flags().Bool("plain", false, "print plain lines also on a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if *interval < 100*time.Millisecond {
-			return misuse("--interval must be at least 100ms")
-		}
 		conn, err := p.connect(c.Context())
 		if err != nil {
 			return err

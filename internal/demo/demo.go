@@ -51,7 +51,8 @@ func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
 		return v, err
 	}
 	defer keepThread()()
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Timeout, fmt.Errorf("the demo did not end within %v", cfg.Timeout))
+	late := fmt.Errorf("the demo did not end within %v, as --timeout says", cfg.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Timeout, late)
 	defer cancel()
 	records, err := os.MkdirTemp("", "dynamolease-demo-")
 	if err != nil {
@@ -65,7 +66,11 @@ func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
 		err = errors.Join(err, os.RemoveAll(records))
 	}()
 	r := &run{cfg: cfg, sizes: sizes, records: records, clock: newClock(), chaos: chaos{ttl: cfg.TTL}}
-	return r.withTable(ctx)
+	v, err = r.withTable(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), late) && !errors.Is(err, late) {
+		err = fmt.Errorf("%w: %w", late, err)
+	}
+	return v, err
 }
 
 // withTable runs the demo with a database and a table of its own.

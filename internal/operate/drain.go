@@ -9,29 +9,29 @@ import (
 
 // Prospect says what follows when the node is drained.
 func (s Standing) Prospect() string {
-	text := fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
+	text := leftOut(s.Malformed) + fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
 	if !s.Member {
-		text += "It is not a member now: it takes nothing when it joins.\n"
-	} else {
-		text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
+		return leftOut(s.Malformed) + s.stranger() + fmt.Sprintf("If it is drained, a node of that name takes nothing when it joins, and until then nothing lists it. To undo it: %s\n", s.undo())
 	}
+	text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
 	if s.Others == 0 {
 		text += "No other node could take over: the partitions will not be worked.\n"
 	}
 	return text
 }
 
+// Retrospect says what is known of a node that is to be undrained.
+func (s Standing) Retrospect() string { return s.stranger() + s.Text() }
+
 // Drain drains a node, and waits until it holds nothing of the service's groups. The error is [ErrPending] when it does still when
 // the waiting ends, and that of [dynamolease.Store.Drain].
 func (t *Table) Drain(ctx context.Context, service, node string, how Waiting) (Standing, error) {
-	order, cancel := how.look(ctx)
-	defer cancel()
-	if err := t.Store.Drain(order, service, node); err != nil {
+	if err := how.look(ctx, func(ctx context.Context) error { return t.Store.Drain(ctx, service, node) }); err != nil {
 		return Standing{Service: service, Node: node, Holds: []Share{}}, err
 	}
 	d := draining{table: t, how: &how, latest: Standing{Service: service, Node: node, Holds: []Share{}}}
 	err := d.run(ctx)
-	d.latest.Drained = true // also of one that is no member
+	d.latest.Drained, d.latest.order = true, drained // also of one that is no member
 	return d.latest, err
 }
 
@@ -40,16 +40,21 @@ func (t *Table) Undrain(ctx context.Context, service, node string) (Standing, er
 	if err := t.Store.Undrain(ctx, service, node); err != nil {
 		return Standing{Service: service, Node: node, Holds: []Share{}}, err
 	}
-	return t.Standing(ctx, service, node)
+	s, err := t.Standing(ctx, service, node)
+	if s.order = undrained; err != nil {
+		return s, fmt.Errorf("the node is undrained, but: %w", err)
+	}
+	return s, nil
 }
 
 // draining is a node that hands over.
 type draining struct {
-	table  *Table
-	how    *Waiting
-	latest Standing
-	seen   bool // there was a look that succeeded
-	told   string
+	table   *Table
+	how     *Waiting
+	latest  Standing
+	seen    bool  // there was a look that succeeded
+	failure error // of the latest look that did not
+	told    string
 }
 
 func (d *draining) run(ctx context.Context) error {
@@ -63,7 +68,7 @@ func (d *draining) run(ctx context.Context) error {
 		case d.seen && (d.how.Wait == 0 || len(d.latest.Holds) == 0):
 			return nil
 		case d.how.over():
-			return d.unfinished(fmt.Sprintf("waited for %v", d.how.Wait))
+			return d.unfinished(d.how.waited())
 		}
 		if !d.how.pause(ctx) {
 			return d.unfinished("interrupted")
@@ -73,11 +78,13 @@ func (d *draining) run(ctx context.Context) error {
 
 // look looks once. The error is one after which there is no use in looking again.
 func (d *draining) look(ctx context.Context) error {
-	look, cancel := d.how.look(ctx)
-	defer cancel()
-	now, err := d.table.Standing(look, d.latest.Service, d.latest.Node)
+	var now Standing
+	err := d.how.look(ctx, func(ctx context.Context) (err error) {
+		now, err = d.table.Standing(ctx, d.latest.Service, d.latest.Node)
+		return err
+	})
 	if err != nil {
-		if hopeless(err) {
+		if d.failure = err; hopeless(err) {
 			return fmt.Errorf("the node is drained, but: %w", err)
 		}
 		d.tell(fmt.Sprintf("looking again: %v", err))
@@ -99,12 +106,15 @@ func (d *draining) tell(text string) {
 }
 
 func (d *draining) unfinished(why string) error {
-	holds := d.latest.holds()
-	if !d.seen {
-		holds = "what is not known"
+	next := fmt.Sprintf("to look again: dynamolease drain %s %s --wait 1m; to undo it: %s", word(d.latest.Service), word(d.latest.Node), d.latest.undo())
+	switch {
+	case d.seen:
+		return fmt.Errorf("%w: %s; the node stays drained and still holds %s; %s", ErrPending, why, d.latest.holds(), next)
+	case d.failure != nil:
+		return fmt.Errorf("%w: %s; the node is drained, and what it still holds is not known; %s: %w", ErrPending, why, next, d.failure)
+	default:
+		return fmt.Errorf("%w: %s; the node is drained, and what it still holds is not known; %s", ErrPending, why, next)
 	}
-	return fmt.Errorf("%w: %s; the node stays drained and still holds %s; to look again: dynamolease drain %s %s --wait 1m; to undo it: dynamolease undrain %s %s",
-		ErrPending, why, holds, d.latest.Service, d.latest.Node, d.latest.Service, d.latest.Node)
 }
 
 func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

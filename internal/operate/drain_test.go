@@ -19,6 +19,8 @@ func TestDrain(t *testing.T) {
 		"interrupted":                        drainInterrupted,
 		"a node that is dead":                drainDead,
 		"a node that was never there":        drainUnknown,
+		"a name that is mistyped":            drainMistyped,
+		"nothing can be read afterwards":     drainBlind,
 		"the only node":                      drainOnly,
 		"no answer ever comes":               drainUnanswered,
 		"the store is away for a while":      drainOutage,
@@ -113,12 +115,53 @@ func drainDead(w *world) {
 
 func drainUnknown(w *world) {
 	operator := w.party()
-	if text := operator.standing("z").Prospect(); !strings.Contains(text, "It is not a member now: it takes nothing when it joins.") {
+	if text := operator.standing("z").Prospect(); !strings.Contains(text, "z is no member of shop now, and nobody else is") || !strings.Contains(text, "To undo it: dynamolease undrain shop z\n") {
 		w.Error(text)
 	}
 	out, err := operator.Drain(w.Context(), service, "z", operator.waiting(time.Minute))
-	if err != nil || out.Text() != "z of shop: not a member now, drained; holds nothing\n" {
+	if err != nil || !strings.HasPrefix(out.Text(), "z of shop: not a member now, drained; holds nothing\n") || !strings.Contains(out.Text(), "to undo it: dynamolease undrain shop z\n") {
 		w.Errorf("drained %q, %v", out.Text(), err)
+	}
+}
+
+// A name that is mistyped is said to be, before anything is asked, with the names that are.
+func drainMistyped(w *world) {
+	for i, node := range []string{"worker-1", "worker-2", "other", "it's"} {
+		w.party().session(node, i+1)
+	}
+	stranger := w.party().standing("wroker-2")
+	const want = "wroker-2 is no member of shop now: is the name right? Members are worker-2, worker-1, other, it's.\n"
+	if text := stranger.Prospect(); !strings.HasPrefix(text, want) || !strings.Contains(text, "until then nothing lists it") {
+		w.Error(text)
+	}
+	if text := stranger.Retrospect(); !strings.HasPrefix(text, want) {
+		w.Error(text)
+	}
+	if text := w.party().standing("worker-2").Prospect(); strings.Contains(text, "is the name right") {
+		w.Error(text)
+	}
+	if text := w.party().standing("its").Prospect(); !strings.Contains(text, "Members are it's, ") {
+		w.Error(text)
+	}
+	if text := w.party().standing("it`s").Prospect(); !strings.Contains(text, "dynamolease undrain shop 'it`s'\n") {
+		w.Error(text)
+	}
+}
+
+// What went wrong after the order does not hide that it was given.
+func drainBlind(w *world) {
+	w.party().session("a", 1)
+	operator := w.party()
+	operator.path.Next("UpdateItem", dynamotest.Around(nil, func() { operator.path.Every("Query", dynamotest.ServerError(500)) }))
+	out, err := operator.Drain(w.Context(), service, "a", operator.waiting(0))
+	if !errors.Is(err, operate.ErrPending) || !out.Drained || !strings.Contains(err.Error(), "did not wait; the node is drained, and what it still holds is not known") ||
+		!strings.Contains(err.Error(), "StatusCode: 500") {
+		w.Errorf("drained %+v, %v", out, err)
+	}
+	operator = w.party()
+	operator.path.Next("UpdateItem", dynamotest.Around(nil, func() { operator.path.Every("Query", dynamotest.AccessDenied()) }))
+	if _, err := operator.Undrain(w.Context(), service, "a"); err == nil || !strings.HasPrefix(err.Error(), "the node is undrained, but: ") {
+		w.Errorf("undrained: %v", err)
 	}
 }
 

@@ -24,21 +24,21 @@ type Lease struct {
 // Leases are the live leases of a group.
 type Leases []Lease
 
-// Leases reads the live leases of a group. The error is [ErrNotFound], beside an empty list,
-// where there are none, and that of [dynamolease.Store.Owners].
+// Leases reads the live leases of a group. The error is [ErrNotFound], beside an empty list, where there are none, a
+// [dynamolease.RowError], beside those that could be read, and that of [dynamolease.Store.Owners].
 func (t *Table) Leases(ctx context.Context, group string) (Leases, error) {
 	owners, err := t.Store.Owners(ctx, group)
-	if err != nil {
-		return nil, err
+	if _, failure := Malformed(err); failure != nil {
+		return nil, failure
 	}
 	list := make(Leases, 0, len(owners))
-	if len(owners) == 0 {
-		return list, fmt.Errorf("%w: nobody holds a lease of group %q", ErrNotFound, group)
+	if len(owners) == 0 && err == nil {
+		return list, fmt.Errorf("%w: nobody holds a lease of group %q; members SERVICE shows which groups there are", ErrNotFound, group)
 	}
 	for _, owned := range owners {
 		list = append(list, t.lease(owned))
 	}
-	return list, nil
+	return list, err
 }
 
 func (t *Table) lease(l dynamolease.Lease) Lease {

@@ -19,12 +19,12 @@ type Member struct {
 // Members are the live members of a service.
 type Members []Member
 
-// Members reads the live members of a service. The error is [ErrNotFound], beside an empty list, where there are none, and that of
-// [dynamolease.Store.Members].
+// Members reads the live members of a service. The error is [ErrNotFound], beside an empty list, where there are none, a
+// [dynamolease.RowError], beside those that could be read, and that of [dynamolease.Store.Members].
 func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 	found, err := t.Store.Members(ctx, service)
-	if err != nil {
-		return nil, err
+	if _, failure := Malformed(err); failure != nil {
+		return nil, failure
 	}
 	list := make(Members, 0, len(found))
 	for _, m := range found {
@@ -33,10 +33,10 @@ func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 			Left: LeftUntil(t.Store, m.ExpiresAt), Drained: m.Drained,
 		})
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && err == nil {
 		return list, fmt.Errorf("%w: service %q has no members", ErrNotFound, service)
 	}
-	return list, nil
+	return list, err
 }
 
 // Text is a table, a line for each member.

@@ -9,16 +9,17 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Lease reads the live lease of one partition; [ErrNotFound] if nobody holds it. Checkpoint and mark are left out.
+// Lease reads the live lease of one partition; [ErrNotFound] if nobody holds it. That other rows of the group are malformed is no
+// error.
 func (t *Table) Lease(ctx context.Context, group string, partition int) (Lease, error) {
 	owners, err := t.Store.Owners(ctx, group)
-	if err != nil {
-		return Lease{}, err
-	}
 	for _, owned := range owners {
 		if owned.Partition == partition {
 			return t.lease(owned), nil
 		}
+	}
+	if err != nil {
+		return Lease{}, err
 	}
 	return Lease{}, fmt.Errorf("%w: nobody holds %s/%d", ErrNotFound, group, partition)
 }
@@ -28,12 +29,12 @@ func (l Lease) Holder() string {
 	if l.Session == "" {
 		return fmt.Sprintf(`%s/%d is held by %s under epoch %d, with %v left.
 If it is taken, nothing extends it any more: it is free when that has passed, or when the holder releases it.
-`, l.Group, l.Partition, Printable(l.Owner), l.Epoch, l.Left)
+`, Printable(l.Group), l.Partition, Printable(l.Owner), l.Epoch, l.Left)
 	}
 	return fmt.Sprintf(`%s/%d is held by %s in session %s under epoch %d. The session has %v left.
 If it is taken, the session is told with its next heartbeat, and releases it when its work has stopped (a coordinator: when the
 handler has returned, or the drain timeout has passed). A session that is dead keeps it until it has expired.
-`, l.Group, l.Partition, Printable(l.Owner), Printable(l.Session), l.Epoch, l.Left)
+`, Printable(l.Group), l.Partition, Printable(l.Owner), Printable(l.Session), l.Epoch, l.Left)
 }
 
 // A Released says what became of a lease that was to be taken from its holder.
@@ -42,6 +43,7 @@ type Released struct {
 	Partition int    `json:"partition"`
 	From      string `json:"from"`       // the owner that held it
 	FromEpoch int64  `json:"from_epoch"` // its epoch
+	Ordered   bool   `json:"ordered"`    // for certain
 	Done      bool   `json:"done"`
 	Owner     string `json:"owner,omitempty"` // who has it now
 	Epoch     int64  `json:"epoch"`           // as it is now; 0 if the row is gone
@@ -50,12 +52,15 @@ type Released struct {
 // Text is one line.
 func (r Released) Text() string {
 	switch {
-	case !r.Done:
-		return fmt.Sprintf("%s/%d is still held by %s under epoch %d: the order stands\n", r.Group, r.Partition, Printable(r.From), r.FromEpoch)
-	case r.Owner != "":
-		return fmt.Sprintf("%s/%d is held by %s now, under epoch %d (before: %d)\n", r.Group, r.Partition, Printable(r.Owner), r.Epoch, r.FromEpoch)
+	case r.Done && r.Owner != "":
+		return fmt.Sprintf("%s/%d is held by %s now, under epoch %d (before: %d)\n", Printable(r.Group), r.Partition, Printable(r.Owner), r.Epoch, r.FromEpoch)
+	case r.Done:
+		return fmt.Sprintf("%s/%d is free, epoch %d (before: %d)\n", Printable(r.Group), r.Partition, r.Epoch, r.FromEpoch)
+	case r.Ordered:
+		return fmt.Sprintf("%s/%d is still held by %s under epoch %d: the order stands; to wait for it: dynamolease release %s %d\n",
+			Printable(r.Group), r.Partition, Printable(r.From), r.FromEpoch, word(r.Group), r.Partition)
 	default:
-		return fmt.Sprintf("%s/%d is free, epoch %d (before: %d)\n", r.Group, r.Partition, r.Epoch, r.FromEpoch)
+		return fmt.Sprintf("%s/%d was held by %s under epoch %d: nothing tells whether the order stands\n", Printable(r.Group), r.Partition, Printable(r.From), r.FromEpoch)
 	}
 }
 
@@ -78,8 +83,8 @@ type releasing struct {
 	held    Lease
 	how     *Waiting
 	out     Released
-	ordered bool  // the order stands, for certain
-	failure error // the latest, of a call that may have ordered
+	doubt   bool  // it may stand: an attempt was sent, and nothing told what became of it
+	failure error // of the latest call, where it failed
 	told    time.Time
 }
 
@@ -92,11 +97,11 @@ func (r *releasing) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return r.unfinished("interrupted")
 		case err != nil:
-			return err
-		case r.ordered && r.how.Wait == 0:
+			return r.unfinished("")
+		case r.out.Ordered && r.how.Wait == 0:
 			return nil
 		case r.how.over():
-			return r.unfinished(fmt.Sprintf("waited for %v", r.how.Wait))
+			return r.unfinished(r.how.waited())
 		}
 		if !r.how.pause(ctx) {
 			return r.unfinished("interrupted")
@@ -106,23 +111,29 @@ func (r *releasing) run(ctx context.Context) error {
 
 // try calls Revoke once. The error is one after which there is no use in trying again.
 func (r *releasing) try(ctx context.Context) error {
-	look, cancel := r.how.look(ctx)
-	defer cancel()
-	lease, done, err := r.table.Store.Revoke(look, r.held.Group, r.held.Partition, r.held.Epoch)
-	switch {
-	case err == nil:
-		r.ordered, r.failure = true, nil
-		if r.out.Done = done; done {
+	var lease dynamolease.Lease
+	var done bool
+	err := r.how.look(ctx, func(ctx context.Context) (err error) {
+		lease, done, err = r.table.Store.Revoke(ctx, r.held.Group, r.held.Partition, r.held.Epoch)
+		return err
+	})
+	r.failure = err
+	if err == nil {
+		r.out.Ordered, r.out.Done = true, done
+		if done {
 			r.out.Owner, r.out.Epoch = lease.Owner, lease.Epoch
 			return nil
 		}
 		r.tell(lease)
 		return nil
-	case hopeless(err), !r.ordered && r.failure == nil && !errors.Is(err, dynamolease.ErrUnknownOutcome):
-		return err // nothing was ordered, or somebody has to do something first
 	}
-	r.failure = err
-	r.how.Tell(fmt.Sprintf("trying again: %v", err))
+	r.doubt = r.doubt || errors.Is(err, dynamolease.ErrUnknownOutcome)
+	if hopeless(err) || !r.out.Ordered && !r.doubt {
+		return err // somebody has to do something first, or nothing was ordered
+	}
+	if ctx.Err() == nil {
+		r.how.Tell(fmt.Sprintf("trying again: %v", err))
+	}
 	return nil
 }
 
@@ -139,15 +150,24 @@ func (r *releasing) tell(lease dynamolease.Lease) {
 	r.how.Tell(fmt.Sprintf("ordered: waiting %s (%v left now), for %v at most", what, LeftUntil(r.table.Store, lease.ExpiresAt), r.how.Wait))
 }
 
-// unfinished is why the waiting ended before the lease was free.
+// unfinished is why the release ended before the lease was free, and what is known of the order then.
 func (r *releasing) unfinished(why string) error {
-	again := fmt.Sprintf("to go on: dynamolease release %s %d", r.held.Group, r.held.Partition)
+	err, again := r.failure, fmt.Sprintf("to go on: dynamolease release %s %d", word(r.held.Group), r.held.Partition)
 	switch {
-	case r.ordered:
-		return fmt.Errorf("%w: %s; the order stands, and %s/%d is free when its holder has released it or expired; %s", ErrPending, why, r.held.Group, r.held.Partition, again)
-	case r.failure != nil:
-		return fmt.Errorf("%s: the order may stand; %s: %w", why, again, r.failure)
+	case r.out.Ordered && err != nil && why == "":
+		return fmt.Errorf("%w: the order stands; %s: %w", ErrPending, again, err)
+	case r.out.Ordered:
+		return fmt.Errorf("%w: %s; the order stands, and %s/%d is free when its holder has released it or expired; %s", ErrPending, why, Printable(r.held.Group), r.held.Partition, again)
+	case r.doubt && !errors.Is(err, dynamolease.ErrUnknownOutcome):
+		err = fmt.Errorf("%w: %w", dynamolease.ErrUnknownOutcome, err)
+	case r.doubt:
+	case why != "":
+		return fmt.Errorf("%s before anything was ordered: nothing was changed: %w", why, err)
 	default:
-		return fmt.Errorf("%s: the order may stand; %s: %w", why, again, dynamolease.ErrUnknownOutcome)
+		return err
 	}
+	if why == "" {
+		why = "gave up"
+	}
+	return fmt.Errorf("%s: the order may stand; %s: %w", why, again, err)
 }

@@ -28,6 +28,10 @@ func TestRelease(t *testing.T) {
 		"no answer ever comes":                     releaseUnanswered,
 		"the store is away for a while after that": releaseOutage,
 		"the order only":                           releaseOrder,
+		"no answer, and then no permission":        releaseDenied,
+		"no answer, and then the store is away":    releaseAway,
+		"the permission ends after the order":      releaseDeniedLater,
+		"interrupted before the order":             releaseUnordered,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}
@@ -204,6 +208,63 @@ func releaseUnanswered(w *world) {
 	out, err := operator.Release(w.Context(), held, operator.waiting(2*time.Second))
 	if !errors.Is(err, dynamolease.ErrUnknownOutcome) || errors.Is(err, operate.ErrPending) || out.Done {
 		w.Errorf("released %+v, %v", out, err)
+	}
+}
+
+// An attempt that was not answered leaves its doubt, whatever comes after it.
+func releaseDenied(w *world) { w.releaseInDoubt(dynamotest.AccessDenied()) }
+
+func releaseAway(w *world) { w.releaseInDoubt(dynamotest.ServerError(500)) }
+
+func (w *world) releaseInDoubt(then dynamotest.Fault) {
+	w.party().acquire(1, "A")
+	operator := w.party()
+	held := operator.held(1)
+	answered := operator.path.Every("UpdateItem", dynamotest.LoseRequest())
+	how := operator.waiting(40 * time.Second)
+	how.Tell = func(string) { // the first call has given up
+		answered()
+		operator.path.Every("", then)
+	}
+	out, err := operator.Release(w.Context(), held, how)
+	if !errors.Is(err, dynamolease.ErrUnknownOutcome) || errors.Is(err, operate.ErrPending) || out.Done || !strings.Contains(err.Error(), "the order may stand; to go on: dynamolease release orders 1") ||
+		out.Ordered || !strings.Contains(out.Text(), "nothing tells whether the order stands") {
+		w.Errorf("released %+v, %v", out, err)
+	}
+}
+
+func releaseDeniedLater(w *world) {
+	w.party().acquire(1, "A")
+	operator := w.party()
+	held, how := operator.held(1), operator.waiting(time.Minute)
+	how.Tell = func(string) { operator.path.Every("", dynamotest.AccessDenied()) } // what is told first is that it is ordered
+	out, err := operator.Release(w.Context(), held, how)
+	var setup *dynamolease.SetupError
+	if !out.Ordered || !errors.Is(err, operate.ErrPending) || !errors.As(err, &setup) || !strings.Contains(err.Error(), "the order stands") {
+		w.Error(err)
+	}
+}
+
+// Where nothing was written, nothing is in doubt.
+func releaseUnordered(w *world) {
+	holder, operator := w.party(), w.party()
+	holder.acquire(1, "A")
+	held := operator.held(1)
+	operator.path.Every("Query", dynamotest.Hang())
+	ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+	defer cancel()
+	_, err := operator.Release(ctx, held, operator.waiting(time.Minute))
+	if err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) || errors.Is(err, operate.ErrPending) || !strings.HasPrefix(err.Error(), "interrupted before anything was ordered") {
+		w.Error(err)
+	}
+	if renewed, err := holder.Store.Renew(w.Context(), group, []int{1}, "A", ttl); err != nil || len(renewed) != 1 {
+		w.Errorf("renewed %+v, %v", renewed, err)
+	}
+	away := w.party()
+	held = away.held(1)
+	away.path.Every("", dynamotest.ServerError(500))
+	if _, err := away.Release(w.Context(), held, away.waiting(time.Minute)); err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) || errors.Is(err, operate.ErrPending) {
+		w.Error(err)
 	}
 }
 

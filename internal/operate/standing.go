@@ -16,7 +16,21 @@ type Standing struct {
 	Drained bool    `json:"drained"`
 	Others  int     `json:"others"` // members that could take its partitions over
 	Holds   []Share `json:"holds"`  // of the service's groups
+
+	Malformed []string `json:"malformed,omitempty"` // rows that could not be read, the first ten of the members and of each group
+
+	members []string // the nodes of the service
+	order   order    // that was given just now
 }
+
+// An order is what a node was told just now.
+type order int
+
+const (
+	noOrder order = iota
+	drained
+	undrained
+)
 
 // A Share is how many partitions of a group a node holds.
 type Share struct {
@@ -27,11 +41,13 @@ type Share struct {
 // Standing reads the members of a service and the owners of all groups that they list.
 func (t *Table) Standing(ctx context.Context, service, node string) (Standing, error) {
 	members, err := t.Store.Members(ctx, service)
+	malformed, err := Malformed(err)
 	if err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Service: service, Node: node, Holds: []Share{}}
+	s := Standing{Service: service, Node: node, Holds: []Share{}, Malformed: malformed}
 	for _, m := range members {
+		s.members = append(s.members, m.Node)
 		if m.Node == node {
 			s.Member, s.Drained = true, m.Drained
 		} else if !m.Drained {
@@ -40,9 +56,11 @@ func (t *Table) Standing(ctx context.Context, service, node string) (Standing, e
 	}
 	for _, group := range GroupsOf(members) {
 		owners, err := t.Store.Owners(ctx, group)
+		malformed, err := Malformed(err)
 		if err != nil {
 			return Standing{}, err
 		}
+		s.Malformed = Merge(s.Malformed, malformed)
 		held := 0
 		for _, lease := range owners {
 			if NodeOf(lease) == node {
@@ -79,17 +97,42 @@ func (s Standing) holds() string {
 	return strings.Join(parts, ", ")
 }
 
-// Text is a line or two.
+// stranger says so where the node is no member: its name may be mistyped.
+func (s Standing) stranger() string {
+	switch {
+	case s.Member:
+		return ""
+	case len(s.members) == 0:
+		return fmt.Sprintf("%s is no member of %s now, and nobody else is: are both names right?\n", Printable(s.Node), Printable(s.Service))
+	default:
+		return fmt.Sprintf("%s is no member of %s now: is the name right? Members are %s.\n", Printable(s.Node), Printable(s.Service), nearest(s.Node, s.members))
+	}
+}
+
+func (s Standing) undo() string {
+	return fmt.Sprintf("dynamolease undrain %s %s", word(s.Service), word(s.Node))
+}
+
+// Text is a line, and another one about what nobody would find.
 func (s Standing) Text() string {
 	var state []string
 	if !s.Member {
 		state = append(state, "not a member now")
 	}
-	if s.Drained {
+	switch {
+	case s.Drained:
 		state = append(state, "drained")
-	}
-	if len(state) == 0 {
+	case s.Member:
 		state = append(state, "in service")
+	case s.order == undrained:
+		state = append(state, "not drained")
 	}
-	return fmt.Sprintf("%s of %s: %s; holds %s\n", Printable(s.Node), Printable(s.Service), strings.Join(state, ", "), s.holds())
+	text := leftOut(s.Malformed) + fmt.Sprintf("%s of %s: %s; holds %s\n", Printable(s.Node), Printable(s.Service), strings.Join(state, ", "), s.holds())
+	switch {
+	case s.Drained && !s.Member:
+		text += fmt.Sprintf("members does not list it until it joins; to undo it: %s\n", s.undo())
+	case s.order == drained && len(s.Holds) > 0:
+		text += fmt.Sprintf("it hands over from its next round on; to wait for that: dynamolease drain %s %s --wait 5m\n", word(s.Service), word(s.Node))
+	}
+	return text
 }

@@ -100,12 +100,3 @@ func (d Description) Text() string {
 	}
 	return columns(rows)
 }
-
-// A Done says that something was done, or is as it must be.
-type Done struct {
-	Table string `json:"table"`
-	What  string `json:"result"`
-}
-
-// Text is one line.
-func (d Done) Text() string { return fmt.Sprintf("table %s: %s\n", d.Table, d.What) }

@@ -59,6 +59,21 @@ func Printable(name string) string {
 	}
 }
 
+// word is a name as one word of a shell's command.
+func word(name string) string {
+	plain := !strings.ContainsFunc(name, func(r rune) bool {
+		return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:/@%+=,", r)
+	})
+	switch {
+	case plain && name != "":
+		return name
+	case printable(name):
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	default:
+		return fmt.Sprintf("%q", name) // it is only shown
+	}
+}
+
 func yes(is bool) string {
 	if is {
 		return "yes"

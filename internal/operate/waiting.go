@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -14,7 +15,7 @@ const pollPeriod = time.Second
 // A Waiting says how long one waits for what was ordered.
 type Waiting struct {
 	Wait  time.Duration // at most; 0 orders, and does not wait
-	Look  time.Duration // the longest that one look at the table, or one order, may take
+	Look  time.Duration // the longest that one look at the table, or one order, may take: --timeout
 	Tell  func(string)  // is told what is waited for, a line each time
 	begun time.Time
 }
@@ -24,9 +25,17 @@ func (w *Waiting) begin() { w.begun = time.Now() }
 // over tells whether there is no time left for another look after the next pause.
 func (w *Waiting) over() bool { return time.Since(w.begun)+pollPeriod > w.Wait }
 
-// look bounds one look.
-func (w *Waiting) look(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, w.Look)
+// look bounds one look, or one order.
+func (w *Waiting) look(ctx context.Context, f func(context.Context) error) error {
+	return Within(ctx, "--timeout", w.Look, f)
+}
+
+// waited says how long that was.
+func (w *Waiting) waited() string {
+	if w.Wait == 0 {
+		return "did not wait"
+	}
+	return fmt.Sprintf("waited for %v", w.Wait)
 }
 
 // pause passes a period. It returns false when ctx has ended.

@@ -10,15 +10,16 @@ const (
 	red   = "31"
 )
 
-// nodeStyle is the colour of a member, by its place in the list. Red is for what is wrong.
+// nodeStyle is the colour of a member, by its number from 0. Red is for what is wrong.
 func nodeStyle(i int) string {
 	styles := [...]string{"36", "33", "35", "32", "34", "96", "93", "95", "92", "94"}
 	return styles[i%len(styles)]
 }
 
-// nodeMark is the character of a member, by its place in the list.
+const marks = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// nodeMark is the character of a member, by its number from 0.
 func nodeMark(i int) string {
-	const marks = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if i >= len(marks) {
 		return "+"
 	}

@@ -16,6 +16,7 @@ const clockTime = "15:04:05"
 type lines struct {
 	out  io.Writer
 	told string // the latest about the members
+	bad  string // the latest about rows that cannot be read
 	away bool   // the latest look failed
 }
 
@@ -29,6 +30,12 @@ func (l *lines) show(s *snapshot) error {
 		} else {
 			fmt.Fprintf(&b, "%s  cannot look: %s\n", time.Now().Format(clockTime), s.Error)
 		}
+	}
+	if bad := strings.Join(s.Malformed, "; "); bad != l.bad {
+		if l.bad = bad; bad == "" {
+			bad = "nothing any more"
+		}
+		fmt.Fprintf(&b, "%s  left out, as it cannot be read: %s\n", at, operate.Printable(bad))
 	}
 	for _, m := range s.Moves {
 		if !s.first {
@@ -89,15 +96,16 @@ func (m move) String() string {
 type jsonLines struct {
 	out  io.Writer
 	told string
+	bad  string
 	away bool
 }
 
 func (l *jsonLines) show(s *snapshot) error {
-	summary, away := s.summary(), s.Error != ""
-	if !s.first && len(s.Moves) == 0 && summary == l.told && away == l.away {
+	summary, bad, away := s.summary(), strings.Join(s.Malformed, "\n"), s.Error != ""
+	if !s.first && len(s.Moves) == 0 && summary == l.told && bad == l.bad && away == l.away {
 		return nil
 	}
-	l.told, l.away = summary, away
+	l.told, l.bad, l.away = summary, bad, away
 	return json.NewEncoder(l.out).Encode(s)
 }
 

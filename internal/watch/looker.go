@@ -24,30 +24,35 @@ type looker struct {
 	held   map[string]map[int]dynamolease.Lease // by group
 	sizes  map[string]int
 	known  map[string]bool // groups that members have listed
+	marked numbers
 	news   []move
 }
 
 func newLooker(cfg Config) *looker {
 	return &looker{
 		store: cfg.Store, meter: cfg.Meter, service: cfg.Service, groups: cfg.Groups,
-		held: make(map[string]map[int]dynamolease.Lease), sizes: make(map[string]int), known: make(map[string]bool),
+		held: make(map[string]map[int]dynamolease.Lease), sizes: make(map[string]int), known: make(map[string]bool), marked: make(numbers),
 	}
 }
 
 // look reads the table. What it saw before stays as it was if that fails.
 func (l *looker) look(ctx context.Context) (*snapshot, error) {
 	members, err := l.store.Members(ctx, l.service)
+	malformed, err := operate.Malformed(err)
 	if err != nil {
 		return nil, err
 	}
 	names := l.names(members)
 	owners := make(map[string][]dynamolease.Lease)
 	for _, name := range names {
-		if owners[name], err = l.store.Owners(ctx, name); err != nil {
+		leases, err := l.store.Owners(ctx, name)
+		more, err := operate.Malformed(err)
+		if err != nil {
 			return nil, err
 		}
+		owners[name], malformed = leases, operate.Merge(malformed, more)
 	}
-	s := &snapshot{At: time.Now(), Service: l.service, Moves: []move{}, first: !l.looked}
+	s := &snapshot{At: time.Now(), Service: l.service, Malformed: malformed, Groups: []group{}, Moves: []move{}, first: !l.looked}
 	if earliest, latest, ok := l.store.Now(); ok {
 		s.Clock = &bounds{earliest.UTC(), latest.UTC()}
 	}
@@ -105,6 +110,7 @@ func (l *looker) members(found []dynamolease.Member, names []string, owners map[
 		}
 	}
 	slices.SortStableFunc(list, func(a, b member) int { return cmp.Compare(a.Node, b.Node) })
+	l.marked.number(list)
 	return list
 }
 

@@ -34,12 +34,15 @@ func (s *snapshot) heading() []line {
 	clock := "not known"
 	if s.Clock != nil {
 		width := s.Clock.Latest.Sub(s.Clock.Earliest)
-		clock = fmt.Sprintf("%s - %s (%.1f s)", s.Clock.Earliest.Format("15:04:05.0"), s.Clock.Latest.Format("15:04:05.0"), width.Seconds())
+		clock = fmt.Sprintf("%s - %s UTC (%.1f s)", s.Clock.Earliest.Format("15:04:05.0"), s.Clock.Latest.Format("15:04:05.0"), width.Seconds())
 	}
-	first := line{{"service " + operate.Printable(s.Service), bold}}.add(plain, fmt.Sprintf("   %s   the store's clock %s UTC   %.1f read units", s.At.Format(clockTime), clock, s.Units))
-	list := []line{first, nil}
+	first := line{{"service " + operate.Printable(s.Service), bold}}.add(plain, fmt.Sprintf("   %s   %.1f read units", s.At.Format(clockTime), s.Units))
+	list := []line{first, text("the store's clock " + clock), nil}
 	if s.Error != "" {
 		list = append(list, line{{"cannot look: " + operate.Printable(s.Error), red}}, nil)
+	}
+	if n := len(s.Malformed); n > 0 {
+		list = append(list, line{{fmt.Sprintf("left out, as it cannot be read (%d): %s", n, operate.Printable(s.Malformed[0])), red}}, nil)
 	}
 	return list
 }
@@ -58,12 +61,12 @@ func (s *snapshot) table() []line {
 		head += fmt.Sprintf("  %*s", shareWidth(g), operate.Printable(g.Name))
 	}
 	list := []line{{{head, dim}}}
-	for i, m := range s.Members {
+	for _, m := range s.Members {
 		left := "-"
 		if m.Here {
 			left = m.Left.String()
 		}
-		row := line{{nodeMark(i) + " " + fmt.Sprintf("%-*s", wide, operate.Printable(m.Node)), nodeStyle(i)}}
+		row := line{{nodeMark(m.number) + " " + fmt.Sprintf("%-*s", wide, operate.Printable(m.Node)), nodeStyle(m.number)}}
 		row = row.add(plain, fmt.Sprintf("  %-11s", left))
 		for j, g := range s.Groups {
 			row = row.add(plain, fmt.Sprintf("  %*d", shareWidth(g), m.Shares[j]))
@@ -107,9 +110,9 @@ func (g group) cell(s *snapshot, row line, partition int) line {
 	case !held:
 		return row.add(dim, ".")
 	case !s.Members[node].Here:
-		return row.add(red, nodeMark(node))
+		return row.add(red, nodeMark(s.Members[node].number))
 	default:
-		return row.add(nodeStyle(node), nodeMark(node))
+		return row.add(nodeStyle(s.Members[node].number), nodeMark(s.Members[node].number))
 	}
 }
 

@@ -24,8 +24,8 @@ func sample() *snapshot {
 		At: at, Service: "shop", Units: 42.5, Clock: &bounds{at.Add(-1200 * time.Millisecond), at.Add(900 * time.Millisecond)},
 		Members: []member{
 			{Node: "ip-10-0-0-7", Here: true, Left: left, Shares: []int{12, 3}},
-			{Node: "ip-10-0-0-8", Here: true, Drained: true, Left: left, Shares: []int{1, 0}},
-			{Node: "ip-10-0-0-9", Shares: []int{6, 1}},
+			{Node: "ip-10-0-0-8", Here: true, Drained: true, Left: left, Shares: []int{1, 0}, number: 1},
+			{Node: "ip-10-0-0-9", Shares: []int{6, 1}, number: 2},
 		},
 		Groups: []group{
 			{Name: "orders", Held: 19, size: 24, nodes: map[int]int{}},
@@ -132,7 +132,11 @@ func TestColors(t *testing.T) {
 func TestPictureIsSafe(t *testing.T) {
 	s := sample()
 	s.Service, s.Members[0].Node, s.Groups[0].Name, s.news[0].To, s.Error = "a\x1b[2J", "b\x1b[2J\n", "c\x07", "d\x1b]0;x\x07", "e\x1b[2J\n"
+	s.Malformed = []string{"malformed row f\x1b[2J", "g"}
 	got := drawn(picture(s, 200, 40), false)
+	if !strings.Contains(got, `left out, as it cannot be read (2): "malformed row f\x1b[2J"`) {
+		t.Errorf("the malformed rows are not in:\n%s", got)
+	}
 	if strings.ContainsAny(got, "\x1b\x07") || strings.Count(got, "\n") != len(picture(s, 200, 40)) {
 		t.Errorf("%q", got)
 	}

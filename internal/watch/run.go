@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // A Style is how it is shown.
@@ -27,7 +28,7 @@ type Config struct {
 	Service  string
 	Groups   []string // defaults to those that the members list
 	Interval time.Duration
-	Look     time.Duration // the longest that one look may take
+	Look     time.Duration // the longest that one look may take: --timeout
 
 	Style   Style
 	Out     io.Writer
@@ -75,21 +76,22 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-func (l *looker) bounded(ctx context.Context, limit time.Duration) (*snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return l.look(ctx)
+func (l *looker) bounded(ctx context.Context, limit time.Duration) (s *snapshot, err error) {
+	err = operate.Within(ctx, "--timeout", limit, func(ctx context.Context) error {
+		s, err = l.look(ctx)
+		return err
+	})
+	return s, err
 }
 
 // again looks again. What was seen before is still shown when that fails, with the reason.
 func (l *looker) again(ctx context.Context, limit time.Duration, before *snapshot) (*snapshot, error) {
 	s, err := l.bounded(ctx, limit)
 	var setup *dynamolease.SetupError
-	var row *dynamolease.RowError
 	switch {
 	case err == nil:
 		return s, nil
-	case ctx.Err() != nil, errors.As(err, &setup), errors.As(err, &row):
+	case ctx.Err() != nil, errors.As(err, &setup):
 		return nil, err
 	}
 	stale := *before

@@ -17,6 +17,8 @@ type snapshot struct {
 	Units   float64   `json:"read_units"` // consumed since the start
 	Error   string    `json:"error,omitempty"`
 
+	Malformed []string `json:"malformed,omitempty"` // rows that could not be read, the first ten of the members and of each group
+
 	first bool
 	news  []move // the latest moves of all looks, but for the first
 }
@@ -30,6 +32,8 @@ type member struct {
 	Drained bool          `json:"drained"`
 	Left    *operate.Left `json:"left,omitempty"`
 	Shares  []int         `json:"shares"` // in the order of the groups
+
+	number int // that stands for it in pictures, from 0; the same for as long as one watches
 }
 
 // A group is what is known of a lease group. How many partitions it has is not in the table: free ones above all that were held

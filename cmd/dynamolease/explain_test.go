@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/operate"
+)
+
+// Who has set a limit is told that it was the reason; who has not is not.
+func TestTimeouts(t *testing.T) {
+	f := newFixture(t).seed()
+	url, transport := faultyEndpoint(t)
+	transport.Every("", dynamotest.HangAfter())
+	for _, command := range onTheTable {
+		if command[0] == "reap" {
+			continue // its limit is not that of a look
+		}
+		f.expect(1, "", "it took longer than --timeout allows (300ms)", append(command, "--timeout", "300ms", "--endpoint-url", url)...)
+	}
+	f.expect(1, "", "it took longer than --wait allows (300ms)", "table", "create", "--wait", "300ms", "--endpoint-url", url)
+	p := &program{connected: true}
+	if text := p.explain(fmt.Errorf("read: %w", context.DeadlineExceeded)); strings.Contains(text, "--timeout") || !strings.Contains(text, "no answer came in time") {
+		t.Error(text)
+	}
+	p.timeout = time.Minute
+	limited := &operate.LimitError{Flag: "--timeout", Limit: time.Minute, Err: context.DeadlineExceeded}
+	if text := p.explain(fmt.Errorf("read: %w", limited)); text != "read: it took longer than --timeout allows (1m0s): context deadline exceeded" {
+		t.Error(text)
+	}
+}
+
+// What was not ordered is not said to be.
+func TestReleaseThatIsNotAllowed(t *testing.T) {
+	f := newFixture(t).seed()
+	url, transport := faultyEndpoint(t)
+	transport.Every("UpdateItem", dynamotest.AccessDenied())
+	for _, partition := range []string{"orders 3", "payments 0"} {
+		code, out, errs := call(t.Context(), append(append([]string{"release"}, strings.Fields(partition)...), "--yes", "--endpoint-url", url)...)
+		if code != 1 || out != "" || strings.Contains(errs, "stands") || !strings.Contains(errs, "these credentials are not allowed to do that") {
+			t.Errorf("code %d, %s\n%s", code, out, errs)
+		}
+	}
+	f.unchanged()
+}
+
+// The benchmark and the demo have limits of their own, and look at no table that flags say.
+func TestTimeoutsOfTheBenchmark(t *testing.T) {
+	code, _, errs := call(t.Context(), "bench", "--run", "^Acquire", "--timeout", "20ms")
+	if code != 1 || !strings.Contains(errs, "it took longer than --timeout allows (20ms)") || strings.Contains(errs, "15s") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	dir, _ := writeInput(t, 20)
+	code, _, errs = call(t.Context(), "demo", "--input", dir, "--timeout", "20ms")
+	if code != 1 || !strings.Contains(errs, "the demo did not end within 20ms, as --timeout says") || strings.Contains(errs, "15s") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	p := new(program)
+	if code := p.exitCode(fmt.Errorf("acquire: %w", dynamolease.ErrUnknownOutcome)); code != 1 {
+		t.Errorf("code %d, although nothing was ordered", code)
+	}
+	if text := p.explain(fmt.Errorf("wait for the replacement: %w", context.DeadlineExceeded)); strings.Contains(text, "--") { // a limit that nobody set
+		t.Error(text)
+	}
+	if text := p.explain(fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: errInterrupted})); strings.Contains(text, "--") || !strings.Contains(text, "DYNAMODB_ENDPOINT") {
+		t.Error(text)
+	}
+}

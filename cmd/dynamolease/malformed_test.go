@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// spoil writes a row that is not as the library writes it.
+func (f *fixture) spoil(pk, sk string) {
+	f.Helper()
+	_, err := f.client.PutItem(f.Context(), &dynamodb.PutItemInput{TableName: &f.table, Item: map[string]types.AttributeValue{
+		"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk},
+		"epoch": &types.AttributeValueMemberS{Value: "\x1b[2Jbroken"},
+	}})
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// A row that cannot be read is named, and hides no other: who is paged needs the others.
+func TestMalformedRows(t *testing.T) {
+	f := newFixture(t).seed()
+	f.spoil("L#orders", "P#0000000004")
+	f.spoil("M#shop", "N#\x1b[2Jbroken")
+	const lease, member = "malformed row L#orders / P#0000000004", "malformed row M#shop / N#"
+	if out := f.expect(1, "invoice 4714", lease, "leases", "orders"); strings.Contains(out, "\n4 ") {
+		t.Error(out)
+	}
+	f.expect(1, "b.example:8080", member, "members", "shop")
+	if _, _, errs := call(t.Context(), "members", "shop"); strings.Contains(errs, "\x1b") {
+		t.Errorf("printed %q", errs)
+	}
+	var leases []struct{ Partition int }
+	f.document(&leases, 1, "leases", "orders")
+	if len(leases) != 5 {
+		t.Errorf("leases: %+v", leases)
+	}
+	var standing struct{ Malformed []string }
+	f.document(&standing, 0, "drain", "shop", "a", "--yes")
+	if len(standing.Malformed) != 2 {
+		t.Errorf("drained: %+v", standing)
+	}
+	f.expect(0, "left out: "+lease, "", "undrain", "shop", "a", "--yes")
+	f.expect(0, "the order stands", "orders/3 is held by b", "release", "orders", "3", "--yes", "--wait", "0s")
+	f.expect(1, "", lease, "release", "orders", "4", "--yes", "--wait", "0s")
+	_, out := f.run([]string{"watch", "shop"})
+	for _, part := range []string{"a: 3 of orders; b: 2 of orders", lease, member} {
+		if !strings.Contains(out, part) || strings.Contains(out, "\x1b") {
+			t.Errorf("no %q in %q", part, out)
+		}
+	}
+}

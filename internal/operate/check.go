@@ -1,0 +1,83 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// What a check of the table can come to.
+const (
+	resultFits   = "as it must be"
+	resultUsable = "usable, but not as it should be"
+	resultReady  = "ready"
+)
+
+// A Checked says that the table can be used, and what of it deserves a look all the same.
+type Checked struct {
+	Table    string   `json:"table"`
+	Result   string   `json:"result"`
+	TTL      string   `json:"ttl"` // the status
+	Warnings []string `json:"warnings"`
+}
+
+// Check checks the table: see [dynamolease.Store.CheckTable].
+func (t *Table) Check(ctx context.Context) (Checked, error) {
+	c, err := t.checked(ctx, (*dynamolease.Store).CheckTable)
+	if c.Result = resultFits; len(c.Warnings) > 0 {
+		c.Result = resultUsable
+	}
+	return c, err
+}
+
+// Create makes the table, or checks the one that is there: see [dynamolease.Store.CreateTable].
+func (t *Table) Create(ctx context.Context) (Checked, error) {
+	c, err := t.checked(ctx, (*dynamolease.Store).CreateTable)
+	c.Result = resultReady
+	return c, err
+}
+
+// checked has a store of its own do something to the table, one whose warnings become a part of the result.
+func (t *Table) checked(ctx context.Context, check func(*dynamolease.Store, context.Context) error) (Checked, error) {
+	warned := &warnings{}
+	store, err := dynamolease.New(t.Client, t.Name, func(o *dynamolease.Options) { o.Logger = slog.New(warned) })
+	if err != nil {
+		return Checked{}, err
+	}
+	defer store.Close()
+	if err := check(store, ctx); err != nil {
+		return Checked{}, err
+	}
+	ttl, _, err := t.ttl(ctx)
+	return Checked{Table: t.Name, TTL: ttl, Warnings: append([]string{}, warned.list...)}, err
+}
+
+// Text is a line, and one more for each warning.
+func (c Checked) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "table %s: %s\n", c.Table, c.Result)
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	if c.Result == resultUsable && strings.HasPrefix(c.TTL, "DISABL") {
+		fmt.Fprintf(&b, "dynamolease table create turns the TTL on, and changes nothing else\n")
+	}
+	return b.String()
+}
+
+// warnings is a log of which the warnings are kept. A check logs from one goroutine.
+type warnings struct{ list []string }
+
+func (w *warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (w *warnings) Handle(_ context.Context, r slog.Record) error {
+	w.list = append(w.list, strings.TrimPrefix(r.Message, "dynamolease: "))
+	return nil
+}
+
+func (w *warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+
+func (w *warnings) WithGroup(string) slog.Handler { return w }
