@@ -23,6 +23,27 @@ func (s *Store) Undrain(ctx context.Context, service, node string) error {
 	return s.explain(s.setDrained(ctx, service, node, false), "undrain %s of %s", node, service)
 }
 
+// Drained lists the names that are drained in a service, in order, whether a node of that name is there or not. It is one
+// strongly consistent Query of these orders alone. A malformed row is a [RowError], one for each joined, up to 100 of them; it
+// comes with the names that could be read. The other errors are those of [Store.Members].
+func (s *Store) Drained(ctx context.Context, service string) (nodes []string, err error) {
+	if err := checkName("service", service); err != nil {
+		return nil, s.explain(err, "read drained nodes")
+	}
+	orders := rowRange{memberPrefix + service, drainPrefix, drainPrefix + "\U0010FFFF"}
+	found, _, err := query(ctx, s, orders, nil, 0, tolerant(decodeDrain))
+	if err != nil {
+		return nil, s.explain(err, "read drained nodes of %s", service)
+	}
+	rows, _, malformed := sift(found)
+	for _, row := range rows {
+		if row.on {
+			nodes = append(nodes, row.node)
+		}
+	}
+	return nodes, s.explain(malformed, "read drained nodes of %s", service)
+}
+
 func (s *Store) setDrained(ctx context.Context, service, node string, on bool) error {
 	if err := firstError(checkName("service", service), checkNode(node)); err != nil {
 		return err

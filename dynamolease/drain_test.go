@@ -3,6 +3,7 @@ package dynamolease_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 func TestDrain(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"members say so, until it is undrained": drainMembers,
+		"the names are listed":                  drainedNames,
 		"it outlives a restart, and the reaper": drainRestart,
 		"a late one does not come back":         drainLate,
 		"a late end of it does not come back":   drainLateEnd,
@@ -64,13 +66,42 @@ func drainMembers(w *world) {
 	}
 }
 
+// What is drained is listed, members or not, and what is malformed costs no other.
+func drainedNames(w *world) {
+	n := w.node()
+	n.heartbeat("A", "host:1")
+	for _, name := range []string{"z", "A", "gone", "was"} {
+		n.drain(name, true)
+	}
+	n.drain("was", false)
+	row := key("M#"+w.service, "D#broken")
+	row["node"], row["rev"] = text("another"), text("r")
+	names, err := n.Drained(w.Context(), w.service)
+	if err != nil || strings.Join(names, " ") != "A gone z" {
+		w.Errorf("drained are %q, %v", names, err)
+	}
+	w.put(row)
+	names, err = n.Drained(w.Context(), w.service)
+	var malformed *dynamolease.RowError
+	if !errors.As(err, &malformed) || malformed.SK != "D#broken" || strings.Join(names, " ") != "A gone z" {
+		w.Errorf("drained are %q, %v", names, err)
+	}
+	if names, err := n.Drained(w.Context(), "nobody"); err != nil || len(names) > 0 {
+		w.Errorf("drained are %q, %v", names, err)
+	}
+	var argument *dynamolease.ArgumentError
+	if _, err := n.Drained(w.Context(), ""); !errors.As(err, &argument) {
+		w.Errorf("no service: %v", err)
+	}
+}
+
 func drainRestart(w *world) {
 	n := w.node()
 	n.drain("A", true)
 	n.drain("B", true)
 	n.drain("B", false)
 	time.Sleep(2 * retention)
-	if report := n.reap(dynamolease.ReapConfig{}); report.Deleted != 1 || report.Unreadable != 0 {
+	if report := n.reap(dynamolease.ReapConfig{}); report.Due != 1 || report.Deleted != 1 || report.Unreadable != 0 {
 		w.Errorf("%+v", report)
 	}
 	n.holding("A", 1)

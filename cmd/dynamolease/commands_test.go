@@ -73,6 +73,14 @@ func TestJSON(t *testing.T) {
 		t.Errorf("members: %+v", members)
 	}
 	f.document(&members, 3, "members", "nobody")
+	f.expect(0, "", "", "drain", "shop", "mistyped", "--yes")
+	if out := f.expect(0, "", "", "members", "shop"); !strings.Contains(out, "mistyped") || !strings.Contains(out, "no member") {
+		t.Errorf("members: %s", out)
+	}
+	f.expect(0, "", "", "undrain", "shop", "mistyped", "--yes")
+	if out := f.expect(0, "", "", "members", "shop"); strings.Contains(out, "mistyped") {
+		t.Errorf("members: %s", out)
+	}
 	var process struct {
 		Node  string
 		Owner string

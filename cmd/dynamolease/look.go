@@ -29,7 +29,8 @@ func (p *program) members() *cobra.Command {
 	return &cobra.Command{
 		Use: "members SERVICE", Short: "List the live members of a service", Args: takes("SERVICE"),
 		Long: `Lists the live members of a service: node, session, address, groups, what is left until the node is no member any more without
-another heartbeat, and whether it is drained. If there are none, the exit code is 3.`,
+another heartbeat, and whether it is drained. A name that is drained though no member has it is listed, too. If there are none, the
+exit code is 3.`,
 		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
 			list, err := c.Members(ctx, args[0])
 			return found(list, err)

@@ -11,7 +11,7 @@ import (
 func (s Standing) Prospect() string {
 	text := leftOut(s.Malformed) + fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
 	if !s.Member {
-		return leftOut(s.Malformed) + s.stranger() + fmt.Sprintf("If it is drained, a node of that name takes nothing when it joins, and until then nothing lists it. To undo it: %s\n", s.undo())
+		return leftOut(s.Malformed) + s.stranger() + fmt.Sprintf("If it is drained, a node of that name takes nothing when it joins. To undo it: %s\n", s.undo())
 	}
 	text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
 	if s.Others == 0 {

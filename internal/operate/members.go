@@ -1,8 +1,10 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,12 +16,13 @@ type Member struct {
 	Groups  []string `json:"groups"`
 	Left    *Left    `json:"left,omitempty"`
 	Drained bool     `json:"drained"`
+	Absent  bool     `json:"absent,omitempty"` // no member: a drained name alone
 }
 
 // Members are the live members of a service.
 type Members []Member
 
-// Members reads the live members of a service. The error is [ErrNotFound], beside an empty list, where there are none, a
+// Members reads the live members of a service, and which names are drained besides. The error is [ErrNotFound], beside an empty list, where there are none, a
 // [dynamolease.RowError], beside those that could be read, and that of [dynamolease.Store.Members].
 func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 	found, err := t.Store.Members(ctx, service)
@@ -33,6 +36,16 @@ func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 			Left: LeftUntil(t.Store, m.ExpiresAt), Drained: m.Drained,
 		})
 	}
+	drained, drainErr := t.Store.Drained(ctx, service)
+	if _, failure := Malformed(drainErr); failure != nil {
+		return nil, failure
+	}
+	for _, name := range drained {
+		if !slices.ContainsFunc(list, func(m Member) bool { return m.Node == name }) {
+			list = append(list, Member{Node: name, Groups: []string{}, Drained: true, Absent: true})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Member) int { return cmp.Compare(a.Node, b.Node) })
 	if len(list) == 0 && err == nil {
 		return list, fmt.Errorf("%w: service %q has no members", ErrNotFound, service)
 	}
@@ -48,11 +61,18 @@ func (m Members) Text() string {
 			groups[i] = Printable(group)
 		}
 		rows = append(rows, []string{
-			Printable(member.Node), Printable(member.Session), Printable(member.Address), orDash(strings.Join(groups, ",")),
-			member.Left.String(), yes(member.Drained),
+			Printable(member.Node), orDash(Printable(member.Session)), orDash(Printable(member.Address)), orDash(strings.Join(groups, ",")),
+			member.left(), yes(member.Drained),
 		})
 	}
 	return columns(rows)
+}
+
+func (m Member) left() string {
+	if m.Absent {
+		return "no member"
+	}
+	return m.Left.String()
 }
 
 func orDash(text string) string {
