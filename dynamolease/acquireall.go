@@ -104,18 +104,21 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 // as a whole, so one row tells, and another may have been revoked or renewed since.
 func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 	first, last := j.parts[0].key, j.parts[len(j.parts)-1].key
-	view, err := queryNow(ctx, j.store, rowRange{first.pk, first.sk, last.sk}, j.budget, j.ttl, decodeLease)
+	view, err := queryNow(ctx, j.store, rowRange{first.pk, first.sk, last.sk}, j.budget, j.ttl, tolerant(decodeLease))
 	if err != nil {
 		return at, -1, err
 	}
 	j.answer = view.answer
-	found := make(map[key]leaseRow, len(view.rows))
+	found := make(map[key]parsed[leaseRow], len(view.rows))
 	for _, row := range view.rows {
 		found[row.key] = row
 	}
 	sessions := make(map[key]memberRow)
 	for _, p := range j.parts {
-		p.seen.see(found[p.key])
+		if err := found[p.key].err; err != nil {
+			return at, -1, err
+		}
+		p.seen.see(found[p.key].row)
 		var known bool
 		if p.other, known = sessions[p.seen.row.session]; known {
 			continue

@@ -42,11 +42,13 @@ func (b *bulk) add(k key) { b.items = append(b.items, &bulkItem{key: k}) }
 
 // malformed is a RowError for each row that is not one of ours, joined.
 func (b *bulk) malformed() error {
-	errs := make([]error, len(b.items))
-	for i, item := range b.items {
-		errs[i] = item.err
+	var errs rowErrors
+	for _, item := range b.items {
+		if item.err != nil {
+			errs = append(errs, item.err)
+		}
 	}
-	return errors.Join(errs...)
+	return errs.joined()
 }
 
 // run makes the change, by transactions or item by item, and leaves what it learned in the store's memory.

@@ -17,11 +17,10 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 	if err := firstError(checkName("service", service), checkNode(node)); err != nil {
 		return s.explain(err, "leave")
 	}
-	rows, err := s.rowsOf(ctx, service, node)
+	rows, errs, err := s.rowsOf(ctx, service, node)
 	if err != nil {
 		return s.explain(err, "leave of %s from %s", node, service)
 	}
-	var errs []error
 	for _, k := range rows {
 		errs = append(errs, s.leave(ctx, k))
 	}
@@ -29,20 +28,27 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 }
 
 // rowsOf are the rows of a node in a service: its own, those of its sessions, and those that may be about to be written
-// by a heartbeat or an opening of this store that was never answered.
-func (s *Store) rowsOf(ctx context.Context, service, node string) ([]key, error) {
+// by a heartbeat or an opening of this store that was never answered. Those of its sessions that are malformed are errors: they
+// are no members as they are.
+func (s *Store) rowsOf(ctx context.Context, service, node string) (keys []key, malformed []error, err error) {
 	own := memberKey(service, node)
-	found, _, err := query(ctx, s, rowsOfNode(own), nil, 0, decodeMember)
+	found, _, err := query(ctx, s, rowsOfNode(own), nil, 0, tolerant(decodeMember))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	keys := append([]key{own}, s.members.doubtful(own.pk, own.sk+"#")...)
-	for _, row := range found {
-		if row.node == node && row.session != "" && row.left == 0 && !slices.Contains(keys, row.key) {
+	keys = append([]key{own}, s.members.doubtful(own.pk, own.sk+"#")...)
+	for _, p := range found {
+		row := p.row
+		switch {
+		case p.err != nil:
+			if strings.HasPrefix(p.key.sk, own.sk+"#") {
+				malformed = append(malformed, p.err)
+			}
+		case row.node == node && row.session != "" && row.left == 0 && !slices.Contains(keys, row.key):
 			keys = append(keys, row.key)
 		}
 	}
-	return keys, nil
+	return keys, malformed, nil
 }
 
 // rowsOfNode are the keys from the node's own to the last that begins with it and '#'.

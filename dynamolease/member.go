@@ -16,7 +16,7 @@ type Member struct {
 	Session string
 
 	// Signals is how often the session has signalled the others that there is something to look at, see
-	// [Session.Signal]: 0 for a member by heartbeats alone, and never less than before for one session.
+	// [Session.Signal]: 0 for one that does not signal, and never less than before for one session.
 	Signals int64
 
 	// Drained is true while an operator keeps the node from taking part: see [Store.Drain].

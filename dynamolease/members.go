@@ -41,9 +41,8 @@ func (s *Store) Heartbeat(ctx context.Context, service, node, address string, tt
 // Members returns the live members of a service, in node order (by bytes), each with the groups it takes part in. It is
 // one strongly consistent Query, however many groups there are.
 //
-// A malformed row is a [RowError], one for each joined, up to 100 of them; it comes with the members that could be read. Other
-// errors, without any member: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a
-// page.
+// A malformed row is a [RowError], one for each joined; it comes with the members that could be read. Other errors, without any
+// member: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a page.
 func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read members")

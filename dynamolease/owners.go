@@ -12,8 +12,8 @@ import (
 // strongly consistent Query, in as many pages as the rows need (about 7,000 leases each), and one more for each service
 // whose sessions hold leases of the group. It is no snapshot: leases may change hands while it reads.
 //
-// A malformed row is a [RowError], one for each joined, up to 100 of them; it comes with the leases that could be read, those
-// of a session whose row is malformed among them. Other errors, without any lease: [ArgumentError], [SetupError], the
+// A malformed row is a [RowError], one for each joined; it comes with the leases that could be read, those of a session whose
+// row is malformed among them. Other errors, without any lease: [ArgumentError], [SetupError], the
 // context's, or the SDK's, after retries for at most 10 seconds a page.
 func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {

@@ -64,7 +64,8 @@ func (s *Store) OpenSession(ctx context.Context, service, node, address string, 
 	row := memberRow{key: sessionKey(service, id), node: node, address: address, groups: sortedSet(groups), session: id}
 	done, err := settle(ctx, s, change[memberRow]{
 		key: row.key, rows: s.members, decode: decodeMember, ttl: ttl,
-		seen: &sighting[memberRow]{}, // the id is new, and so there is no row
+		seen:   &sighting[memberRow]{}, // the id is new, and so there is no row
+		hidden: func(row memberRow) bool { return row.rev != "" },
 		propose: func(_ sighting[memberRow], at moment) (proposal[memberRow], error) {
 			next := row
 			next.opened = max(at.latest(), newest+1)
@@ -104,7 +105,8 @@ func (s *Store) abandonSession(ctx context.Context, k key, err error) {
 // newestSession is when the newest session of a node was opened. A process that restarts within the doubt about the
 // store's time must come after it all the same.
 func (s *Store) newestSession(ctx context.Context, service, node string, ttl time.Duration) (opened int64, err error) {
-	rows, _, err := query(ctx, s, rowsOfNode(memberKey(service, node)), s.budget(ttl), ttl, decodeMember)
+	found, _, err := query(ctx, s, rowsOfNode(memberKey(service, node)), s.budget(ttl), ttl, tolerant(decodeMember))
+	rows, _, _ := sift(found) // one that is malformed is not listed, however new it is
 	for _, row := range rows {
 		if row.node == node {
 			opened = max(opened, row.opened)
@@ -150,6 +152,7 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	}
 	done, err := settle(ctx, s.store, change[memberRow]{
 		key: s.row.key, rows: s.store.members, decode: decodeMember, ttl: s.ttl, start: always, propose: s.propose,
+		hidden: func(row memberRow) bool { return row.exp > s.term.exp.Load() },
 	})
 	switch {
 	case errors.Is(err, ErrSessionLost), s.term.remaining() == 0:
@@ -167,6 +170,9 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 // Signal has the session's next heartbeat tell the other members that there is something to look at, such as a partition
 // that has come free out of turn: [Member.Signals] is greater then. It sends nothing by itself, and costs nothing. Whoever
 // sees the greater number sees everything, too, that this process had written before the call.
+//
+// Coordinators count on a session that has signalled once to do so whenever it gives up a lease out of turn. While others hold
+// leases of a group, they look at its owners every now and then.
 func (s *Session) Signal() { s.signals.Add(1) }
 
 // Leave takes the node off the members at once, so that others do its share of the work as it is released. The session

@@ -1,9 +1,36 @@
 package dynamolease
 
-import "errors"
+import (
+	"fmt"
+	"strings"
+)
 
-// maxNamed is how many malformed rows one error names.
+// A rowErrors is one error for several malformed rows. It wraps them all, since callers go by which they are.
+type rowErrors []error
+
+// maxNamed is how many rows the text names.
 const maxNamed = 100
+
+func (e rowErrors) Error() string {
+	var lines []string
+	for _, err := range e[:min(len(e), maxNamed)] {
+		lines = append(lines, err.Error())
+	}
+	if more := len(e) - maxNamed; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e rowErrors) Unwrap() []error { return e }
+
+// joined is nil where there are none.
+func (e rowErrors) joined() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
 
 // A parsed row is one that was decoded, or could not be.
 type parsed[R any] struct {
@@ -22,7 +49,7 @@ func tolerant[R any](decodeRow func(item) (R, error)) func(item) (parsed[R], err
 
 // sift separates the rows that could be read from the keys of those that could not, which the error names.
 func sift[R any](rows []parsed[R]) (good []R, malformed map[key]bool, err error) {
-	var errs []error
+	var errs rowErrors
 	malformed = make(map[key]bool)
 	for _, p := range rows {
 		if p.err == nil {
@@ -30,9 +57,7 @@ func sift[R any](rows []parsed[R]) (good []R, malformed map[key]bool, err error)
 			continue
 		}
 		malformed[p.key] = true
-		if len(errs) < maxNamed {
-			errs = append(errs, p.err)
-		}
+		errs = append(errs, p.err)
 	}
-	return good, malformed, errors.Join(errs...)
+	return good, malformed, errs.joined()
 }

@@ -47,6 +47,7 @@ func (c *Coordinator) open(ctx context.Context) error {
 	c.mu.Lock()
 	c.session, c.alive = session, true
 	c.mu.Unlock()
+	session.Signal() // that this node is one that does
 	c.running.Go(func() {
 		<-session.Done()
 		c.endWorkers(session, ErrLost)

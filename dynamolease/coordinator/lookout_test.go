@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func TestLookout(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"revoked from a stuck handler":           revokedQuietly(false),
 		"revoked from one who can't look":        revokedQuietly(true),
+		"revoked, and released late":             releasedLate,
 		"given up slowly for one who can't work": givenUpQuietly(excluding),
 		"given up slowly for one who can't look": givenUpQuietly(blind),
 		"lost by a stuck handler":                lostQuietly,
@@ -63,6 +65,25 @@ func revokedQuietly(blind bool) func(w *world) {
 	}
 }
 
+// A release that takes longer than others look for it is signalled when it is done, and not before.
+func releasedLate(w *world) {
+	often := func(c *coordinator.Config) { c.Interval = interval / 3 }
+	a, b := w.start("a", quietly, often), w.start("b", quietly, often)
+	w.within(10*round, "in balance", func() bool { return w.balanced(quietly, a, b) })
+	time.Sleep(8 * round)
+	partition := w.works(a)[0]
+	latest := len(w.history(partition)) - 1
+	if _, _, err := w.look().Revoke(w.Context(), w.group, partition, w.history(partition)[latest].lease.Epoch); err != nil {
+		w.Fatal(err)
+	}
+	a.path.Every("Query", onRow("L#", dynamotest.Throttle()))
+	heal := a.path.Every("UpdateItem", onRow("L#", dynamotest.Throttle()))
+	w.within(2*round, "given up", func() bool { return !w.history(partition)[latest].ended.IsZero() })
+	time.Sleep(7 * interval / 3)
+	heal()
+	w.within(8*round, "worked elsewhere", func() bool { return len(w.works(b)) == quietly/2+1 })
+}
+
 // A newcomer excludes everything, or can't read the owners, so that what others have given up for it stays free when they
 // have returned from it.
 func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
@@ -77,8 +98,9 @@ func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 		w.within(20*round, "in balance", func() bool { return w.balanced(quietly, a, b) })
 		time.Sleep(8 * round)
 		newcomer(w).begin(context.Background())
-		w.within(6*round, "given up", func() bool { return w.told() >= quietly/3 })
-		w.within(18*round, "worked by others", func() bool { return w.untold() == quietly })
+		w.within(6*round, "given up", func() bool { return len(w.told()) >= quietly/3 })
+		given := w.told()
+		w.within(18*round, "worked again, all that was given up", func() bool { return w.again(given) })
 	}
 }
 
@@ -96,27 +118,23 @@ func blind(w *world) *node {
 	return c
 }
 
-// told is how many handlers have been told to stop so far, and untold how many are at work and have not.
-func (w *watch) told() (n int) {
+// told are the runs whose handlers have been told to stop so far.
+func (w *watch) told() (runs []*run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.runs {
 		if !r.told.IsZero() {
-			n++
+			runs = append(runs, r)
 		}
 	}
-	return n
+	return runs
 }
 
-func (w *watch) untold() (n int) {
+// again tells whether another run of the same partition has followed each of these. (Its node may have given it up once more.)
+func (w *watch) again(runs []*run) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.active {
-		if r.told.IsZero() {
-			n++
-		}
-	}
-	return n
+	return !slices.ContainsFunc(runs, func(r *run) bool { return w.latest[place{r.lease.Group, r.lease.Partition}] == r })
 }
 
 // Leases with an expiry of their own are lost while the node's session lives: its renewals fail alone.

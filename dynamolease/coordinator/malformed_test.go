@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,15 +23,23 @@ func TestMalformedRow(t *testing.T) {
 		w.settle(partitions, nodes...)
 		spoilt := w.works(nodes[0])[0]
 		runs := len(w.history(spoilt))
+		good := time.Now().Add(w.history(spoilt)[runs-1].lease.Remaining())
 		w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", spoilt))
 		nodes[1].crash()
 		others := func() bool { return w.busy() >= partitions-1 && len(w.works(nodes[1])) == 0 }
 		w.within(2*ttl+grace+2*round, "taken over", others)
 		d := w.start("d", partitions, renewing(renewal))
 		w.within(5*round, "shared with a newcomer", func() bool { return len(w.works(d)) >= 2 && others() })
+		d.path.Reset()
 		w.always(12*round, "kept", func() bool { return others() && len(w.history(spoilt)) == runs })
-		if renewal == coordinator.Sessions && !w.history(spoilt)[runs-1].ended.IsZero() {
+		switch ended := w.history(spoilt)[runs-1].ended; {
+		case renewal == coordinator.Sessions && !ended.IsZero():
 			w.Error("the handler was stopped, though its session lives")
+		case renewal == coordinator.PerLease && ended.Before(good):
+			w.Errorf("the handler was stopped %v before its lease was over", good.Sub(ended))
+		}
+		if n := d.path.Count("GetItem"); n > 0 {
+			w.Errorf("it was tried %d times to acquire it", n)
 		}
 		if err := nodes[0].State().LastError; !isRow(err) {
 			w.Errorf("the latest error is %v", err)

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -60,14 +61,14 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 
 // planGroup plans one group, when there is a reason to.
 func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member) error {
-	nodes, sessions, signals := takingPart(members, g.Name)
+	turnout := takingPart(members, g.Name)
 	mine, barred := c.holdings(g)
-	g.lookout.heed(sessions, signals, int(c.cfg.TTL/c.cfg.Interval))
-	if !g.lookout.due(c.changed(g, nodes, len(mine))) {
+	g.lookout.heed(turnout, c.cfg.TTL, c.cfg.Interval)
+	if !g.lookout.due(c.changed(g, turnout.nodes, len(mine))) {
 		return nil
 	}
-	g.lookout.begin(c, g)
-	if !slices.Equal(nodes, g.nodes) { // whoever did not take a partition may be gone
+	g.lookout.begin()
+	if !slices.Equal(turnout.nodes, g.nodes) { // whoever did not take a partition may be gone
 		g.pin = pinnedRounds
 		clear(g.pinned)
 	}
@@ -75,13 +76,17 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	if !legible(rowsErr) {
 		return rowsErr
 	}
-	owners := c.reconcile(ctx, g, session, leases, malformed(rowsErr), mine)
+	g.lookout.schedule(c, g, turnout.hears(leases))
+	spoilt := malformed(rowsErr)
+	owners := c.reconcile(ctx, g, session, leases, spoilt, mine, barred)
+	pinned := g.unpin(c.rounds64())
+	maps.Copy(pinned, spoilt) // they could not be released
 	v := view{
-		me: c.cfg.Node, members: nodes, partitions: g.Partitions,
-		mine: partitions(mine), owners: owners, barred: barred, pinned: g.unpin(c.rounds64()),
+		me: c.cfg.Node, members: turnout.nodes, partitions: g.Partitions,
+		mine: partitions(mine), owners: owners, barred: barred, pinned: pinned,
 	}
 	p := newPlan(v)
-	c.note(g, nodes, p)
+	c.note(g, turnout.nodes, p)
 	giving := c.give(g, mine, p)
 	got, err := c.take(ctx, g, session, v, p)
 	if g.lookout.news(c.idle(g, owners)) {
@@ -90,21 +95,6 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 	err = cmp.Or(rowsErr, err)
 	g.lookout.settled = err == nil && g.lookout.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
 	return err
-}
-
-// takingPart are the nodes that list a group and are not drained, and their sessions, in order of the nodes; and how often all
-// who list it have signalled.
-func takingPart(members []dynamolease.Member, group string) (nodes, sessions []string, signals int64) {
-	for _, m := range members {
-		if !slices.Contains(m.Groups, group) {
-			continue
-		}
-		signals += m.Signals
-		if !m.Drained {
-			nodes, sessions = append(nodes, m.Node), append(sessions, m.Session)
-		}
-	}
-	return nodes, sessions, signals
 }
 
 // changed tells whether this node knows by itself that a group is to be planned: it has not its share, or others take part.
@@ -154,10 +144,10 @@ func (c *Coordinator) holdings(g *group) (mine map[int]*worker, barred map[int]b
 }
 
 // reconcile compares what the table says with what runs here, and returns who owns what. A partition of ours that has
-// another holder, or none, was taken from us. A lease of ours that we do not run is from an acquisition that was never
+// another holder, or none, was taken from us; it is barred until its handler has returned. A lease of ours that we do not run is from an acquisition that was never
 // answered: nobody else would ever free it, so we do, and it can be acquired again. What has a malformed row stays with whoever
 // has it.
-func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool, mine map[int]*worker) map[int]string {
+func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool, mine map[int]*worker, barred map[int]bool) map[int]string {
 	owners := make(map[int]string, len(leases))
 	for partition := range malformed {
 		owners[partition] = ""
@@ -176,6 +166,7 @@ func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamole
 		if epoch, ok := ours[partition]; !malformed[partition] && (!ok || epoch != w.epoch) {
 			c.end(w, ErrLost, 0)
 			delete(mine, partition)
+			barred[partition] = true
 		}
 	}
 	for partition := range ours {

@@ -90,9 +90,10 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 		} else {
 			err = cmp.Or(err, r.err)
 		}
-		if r.acquired {
+		switch {
+		case r.acquired:
 			got++
-		} else {
+		case r.err == nil:
 			refused++
 		}
 	}

@@ -240,6 +240,7 @@ func TestManager(t *testing.T) {
 		a := w.boot()
 		m := a.manage(every(8 * time.Second))
 		a.path.Reset()
+		synctest.Wait() // until it sleeps
 		a.step(ttl)
 		if left := m.Remaining(); left != 0 || m.Valid() {
 			w.Errorf("valid after a suspend for a whole ttl, for %v", left)

@@ -43,5 +43,5 @@ func fewest(partitions int, nodes []string, holds map[string]int) int {
 // leases are in sessions.
 func budget(rounds, renewals, partitions int, interval time.Duration) int {
 	seldom, _ := audit.Rounds(partitions, interval)
-	return rounds*(2+renewals) + 2*(rounds/seldom+3)
+	return rounds*(2+renewals) + 2*(rounds/seldom+5)
 }

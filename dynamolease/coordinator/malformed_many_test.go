@@ -1,0 +1,77 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+// However many rows are spoilt, the rule is the same for each: more of them than an error has room for too.
+func TestMalformedMany(t *testing.T) {
+	t.Run("held", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			const partitions = 150
+			a, b := w.start("a", partitions), w.start("b", partitions)
+			w.settle(partitions, a, b)
+			moves := w.moves()
+			for partition := range partitions - 10 {
+				w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+			}
+			w.always(40*round, "worked as before", func() bool { return w.busy() == partitions && w.moves() == moves })
+		})
+	})
+	const partitions, good = 400, 8
+	for name, spoil := range map[string]func(w *world, partition string){
+		"free": func(w *world, partition string) { w.spoil("L#"+w.group, partition) },
+		"free, and legible": func(w *world, partition string) {
+			w.put("L#"+w.group, partition, map[string]types.AttributeValue{
+				"epoch": &types.AttributeValueMemberN{Value: "9223372036854775807"}, "rev": &types.AttributeValueMemberS{Value: "r"},
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+				for partition := range partitions - good {
+					spoil(w, fmt.Sprintf("P#%010d", partition))
+				}
+				a, b := w.start("a", partitions, renewing(renewal)), w.start("b", partitions, renewing(renewal))
+				w.within(5*round, "worked but for those", func() bool { return w.busy() == good })
+				w.always(5*round, "worked but for those", func() bool { return len(w.works(a))+len(w.works(b)) == good })
+			})
+		})
+	}
+}
+
+// What cannot be released is not given up: whoever works it goes on, and others get what can be had.
+func TestMalformedIsNotGivenUp(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		const partitions, spoilt = 12, 6
+		a := w.start("a", partitions)
+		w.within(4*round, "taken", func() bool { return w.busy() == partitions })
+		for partition := range spoilt {
+			w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+		}
+		b := w.start("b", partitions)
+		w.within(6*round, "shared", func() bool { return len(w.works(b)) == partitions-spoilt })
+		w.always(6*round, "kept", func() bool { return len(w.works(a)) == spoilt && len(w.works(b)) == partitions-spoilt })
+		if works := w.works(a); works[spoilt-1] != spoilt-1 {
+			w.Errorf("a works %v", works)
+		}
+	})
+}
+
+// A node whose own row is spoilt loses its session, and joins again.
+func TestMalformedOwnMember(t *testing.T) {
+	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		a, b := w.start("a", 4, renewing(renewal)), w.start("b", 4, renewing(renewal))
+		w.settle(4, a, b)
+		former := a.State().Session
+		w.spoil("M#"+w.service, "N#"+former)
+		w.within(ttl+grace+2*round, "joined again", func() bool { s := a.State().Session; return s != former && a.State().Alive })
+		c := w.start("c", 4, renewing(renewal))
+		w.within(10*round, "worked by all", func() bool { return len(w.works(c)) > 0 })
+	})
+}
