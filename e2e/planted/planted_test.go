@@ -157,7 +157,7 @@ func TestBugs(t *testing.T) {
 	for _, s := range allSuites() {
 		names[s.name] = true
 	}
-	number := regexp.MustCompile(`^((LS|PL|CO)[0-9]+|C[0-9][0-9]|Revoke)$`)
+	number := regexp.MustCompile(`^((LS|PL|CO)[0-9]+|C[0-9][0-9]|Revoke|Drain)$`)
 	for _, b := range bugs {
 		if _, err := plant(b, library, t.TempDir()); err != nil {
 			t.Errorf("%s: %v", b.name, err)

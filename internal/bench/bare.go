@@ -197,7 +197,7 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	row, known := b.rows[sk]
 	now, rev := time.Now(), uuid.NewString()
 	p := put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked, #signals",
 		condition: "#rev IN (:seen0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
@@ -225,7 +225,7 @@ func (b *bare) leave(ctx context.Context, node string) error {
 	}
 	now, rev := time.Now(), uuid.NewString()
 	return b.put(ctx, "M#"+b.service, sk, put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked, #signals",
 		condition: "#rev IN (:seen0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
@@ -243,6 +243,6 @@ func (b *bare) leave(ctx context.Context, node string) error {
 
 func memberNames() map[string]string {
 	return map[string]string{
-		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left", "#revoked": "revoked",
+		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left", "#revoked": "revoked", "#signals": "signals",
 	}
 }
