@@ -190,10 +190,14 @@ func (s leaseState) toldTo(in leaseInput) leaseState {
 	return s
 }
 
-// acquire extends one's own, with its epoch, or takes what is free or over, with the next one. (One's own that is over is
-// taken like any other's.)
+// acquire extends one's own, with its epoch, or takes what is free or over, with the next one. One's own that is over is
+// taken like any other's, but for one that nobody was told of: an attempt that came so late that it was over at once has the
+// epoch that the next attempt has, too, and no work was done under it.
 func (m machine) acquire(s leaseState, in leaseInput, out leaseOutput) (leaseState, bool) {
 	if s.isOf(in.owner, in.session) && out.epoch == s.epoch {
+		if s.promised == 0 && in.session == "" && !s.revoked && !m.mayLive(s, in) {
+			s.exp = out.exp // so that it is extended as if it came just now
+		}
 		return m.extend(s, in, out)
 	}
 	s, over := m.mayBeOver(s.toldTo(in), in)
