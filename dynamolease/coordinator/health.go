@@ -6,8 +6,9 @@ import (
 )
 
 // Health is nil while the node's renewals succeed, and an error that says what is wrong when they have not for so long that half
-// of the ttl is over (a round and a quarter, where rounds are longer than two fifths of the ttl): time to have a look, while the node's leases are good still. It is an error before the node has joined, and
-// after Run has returned. It makes no request, and is meant for a health check that is asked often.
+// of the ttl is over (a round and a quarter, where rounds are longer than two fifths of the ttl): time to have a look, while the
+// node's leases are good still. It is an error before the node has joined, and after Run has returned. It makes no request, and
+// is meant for a health check that is asked often.
 func (c *Coordinator) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

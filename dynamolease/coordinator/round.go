@@ -144,10 +144,13 @@ func (c *Coordinator) holdings(g *group) (mine map[int]*worker, barred map[int]b
 }
 
 // reconcile compares what the table says with what runs here, and returns who owns what. A partition of ours that has
-// another holder, or none, was taken from us; it is barred until its handler has returned. A lease of ours that we do not run is from an acquisition that was never
-// answered: nobody else would ever free it, so we do, and it can be acquired again. What has a malformed row stays with whoever
-// has it.
-func (c *Coordinator) reconcile(ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool, mine map[int]*worker, barred map[int]bool) map[int]string {
+// another holder, or none, was taken from us; it is barred until its handler has returned. A lease of ours that we do not run
+// is from an acquisition that was never answered: nobody else would ever free it, so we do, and it can be acquired again. What
+// has a malformed row stays with whoever has it.
+func (c *Coordinator) reconcile(
+	ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool,
+	mine map[int]*worker, barred map[int]bool,
+) map[int]string {
 	owners := make(map[int]string, len(leases))
 	for partition := range malformed {
 		owners[partition] = ""
