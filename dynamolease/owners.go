@@ -9,7 +9,7 @@ import (
 )
 
 // Owners returns the live leases of a group, in partition order; none for a group that nobody has used. It is one
-// strongly consistent Query, in as many pages as the rows need (about 7,000 leases each), and one more for each service
+// strongly consistent Query, in as many pages as the rows need (about 6,000 leases each, fewer with checkpoints), and one more for each service
 // whose sessions hold leases of the group. It is no snapshot: leases may change hands while it reads.
 //
 // A malformed row is a [RowError], one for each joined; it comes with the leases that could be read, those of a session whose

@@ -94,16 +94,21 @@ func (c *Coordinator) keep(ctx context.Context) error {
 // heartbeat extends the session. It opens another when it is over, which is an error all the same.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
 	session := c.current()
-	_, err := session.Heartbeat(ctx)
+	member, err := session.Heartbeat(ctx)
 	c.endRevoked(session)
 	c.mu.Lock()
-	c.alive = err == nil
+	if c.alive = err == nil; c.alive {
+		c.expires = member.ExpiresAt
+	}
 	stopped := c.stopped
 	c.mu.Unlock()
-	if session.Err() != nil && !stopped {
-		c.logger.WarnContext(ctx, "dynamolease: session lost, another is opened", "session", session.ID())
-		err = errors.Join(err, c.open(ctx))
+	if session.Err() == nil || stopped {
+		return err
 	}
+	if openErr := c.open(ctx); openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID())
 	return err
 }
 

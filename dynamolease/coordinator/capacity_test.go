@@ -14,7 +14,7 @@ import (
 )
 
 // What the smallest service costs in an hour, with the defaults (a ttl of 30 s, a round of 10 s at the least 9): a
-// heartbeat a round, and one read of the members, and of the owners and their sessions every tenth round.
+// heartbeat a round, and one read of the members, and of the owners and their sessions each 10 to 30 rounds.
 const (
 	budgetWrites = 400
 	budgetReads  = 500

@@ -50,6 +50,7 @@ type Coordinator struct {
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first
 	alive   bool                 // the latest heartbeat succeeded
+	expires time.Time            // of the session, as that heartbeat has put it
 	stopped bool                 // no more acquisitions
 	over    bool                 // Run has returned
 	members []dynamolease.Member

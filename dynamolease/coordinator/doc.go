@@ -5,7 +5,7 @@
 // takes what is free. A handler runs for each partition that the node owns, with a context that ends when it does not any
 // more. With leases in the session, the steady state costs one write and one read of the members for each node and
 // round, whatever the number of partitions. The owners are read when there is a reason to; and without one as rarely as that is
-// dear, some two hundredths of the read units. While a lease is held by somebody who does not signal (a program without a
+// dear, so that it adds a few hundredths to the read units. While a lease is held by somebody who does not signal (a program without a
 // coordinator, a node that has left the members and still drains), it is each 10 to 30 rounds.
 //
 // # Why a partition never runs twice

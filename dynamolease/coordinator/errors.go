@@ -4,9 +4,9 @@ import "errors"
 
 // Why the context of a handler has ended, see [context.Cause].
 var (
-	// ErrRevoked is the cause when another node is to have the partition: finish what cannot be left half done, and
+	// ErrRevoked is the cause when another node is to have the partition, or an operator has taken it: finish what cannot be left half done, and
 	// return. The lease is kept until then.
-	ErrRevoked = errors.New("partition revoked: another node is to have it")
+	ErrRevoked = errors.New("partition revoked: this node is to give it up")
 
 	// ErrShutdown is the cause when this node stops: finish what cannot be left half done, and return. The lease is kept
 	// until then.

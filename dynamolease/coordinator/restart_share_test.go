@@ -12,7 +12,7 @@ import (
 func TestRestartMovesTheExtraPartition(t *testing.T) {
 	const ttl, round = 5 * time.Minute, 110 * time.Second
 	long := func(c *coordinator.Config) { c.TTL, c.Interval = ttl, 0 }
-	for quiet := range 10 { // rounds: each node looks at the owners every tenth in any case
+	for quiet := range 10 { // rounds: each node looks at the owners after ten or more in any case
 		inVirtualTime(t, func(w *world) {
 			c := w.start("c", 4, long)
 			w.within(2*round, "worked", func() bool { return w.balanced(4, c) })

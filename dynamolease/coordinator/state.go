@@ -30,6 +30,15 @@ type GroupState struct {
 	HandingOff int                 // of these, how many are being handed over
 }
 
+// latest is a worker's lease. One in a session expires with that, wherever heartbeats have put it since. The caller has the mutex.
+func (c *Coordinator) latest(w *worker) dynamolease.Lease {
+	lease := *w.lease.Load()
+	if w.session == c.session && lease.Session != "" && c.expires.After(lease.ExpiresAt) && !lease.Revoked() {
+		lease.ExpiresAt = c.expires
+	}
+	return lease
+}
+
 // State is a snapshot.
 func (c *Coordinator) State() State {
 	c.mu.Lock()
@@ -45,7 +54,7 @@ func (c *Coordinator) State() State {
 			if w.lost || w.released {
 				continue
 			}
-			state.Leases = append(state.Leases, *w.lease.Load())
+			state.Leases = append(state.Leases, c.latest(w))
 			if w.ending {
 				state.HandingOff++
 			}

@@ -1,9 +1,9 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,19 +61,18 @@ func (v *verdict) search(name string, model porcupine.Model, operations []porcup
 	case porcupine.Illegal:
 		_, info := porcupine.CheckOperationsVerbose(model, operations, patience)
 		v.problems = append(v.problems, name+" is not linearizable:\n"+explain(model, operations, &info))
-		if file, err := picture(model, info, fmt.Sprintf("history-%d-%s.html", v.seed, strings.ReplaceAll(name, " ", "-"))); err == nil {
+		if file, err := picture(model, info, fmt.Sprintf("dynamolease-history-%d-%s-*.html", v.seed, strings.ReplaceAll(name, " ", "-"))); err == nil {
 			v.files = append(v.files, file)
 		}
 	}
 }
 
 func picture(model porcupine.Model, info porcupine.LinearizationInfo, name string) (string, error) {
-	dir, err := os.MkdirTemp("", "dynamolease-proof-")
+	file, err := os.CreateTemp("", name)
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, name)
-	return file, porcupine.VisualizePath(model, info, file)
+	return file.Name(), errors.Join(porcupine.Visualize(model, info, file), file.Close())
 }
 
 // explain tells how far the longest order got, and what would not follow.

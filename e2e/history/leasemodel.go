@@ -1,9 +1,6 @@
 package history
 
-import (
-	"fmt"
-	"github.com/anishathalye/porcupine"
-)
+import "github.com/anishathalye/porcupine"
 
 // What a lease is, to who uses it: what the design promises of one partition, told as a sequential machine. Time is an
 // input of each operation: the store's time, in milliseconds, before the call began and after it had ended.
@@ -75,9 +72,9 @@ func leaseModel(sessions sessions) porcupine.Model {
 		},
 		Equal: func(a, b any) bool { return a == b },
 		DescribeOperation: func(input, output any) string {
-			return fmt.Sprintf("%v -> %v", input.(leaseInput), output.(leaseOutput))
+			return labelled(input) + " -> " + labelled(output)
 		},
-		DescribeState: func(state any) string { return fmt.Sprintf("%+v", state) },
+		DescribeState: func(state any) string { return labelled(state) },
 	}
 	return model.ToModel()
 }

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"fmt"
-
 	"github.com/anishathalye/porcupine"
 	"github.com/google/uuid"
 )
@@ -55,8 +53,8 @@ func headModel() porcupine.Model {
 				return s.owner != in.owner || s.resigned, state
 			}
 		},
-		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) },
-		DescribeState:     func(state any) string { return fmt.Sprintf("%+v", state) },
+		DescribeOperation: func(input, output any) string { return labelled(input) + " -> " + labelled(output) },
+		DescribeState:     func(state any) string { return labelled(state) },
 	}
 }
 

@@ -2,7 +2,8 @@
 //
 // Whoever frees a partition out of turn signals the others, so a look without a reason finds only what nobody has told of,
 // such as rows that somebody has changed by hand. It costs in proportion to the number of leases, and so it is as rare as
-// it is dear: of what rounds cost it takes some two hundredths, whatever that number is.
+// it is dear: it adds some three hundredths to what the rounds of a group read, whatever the number of its leases. It is more with
+// so few that ten rounds are the least (a tenth for ten leases), and with so many that two hours are the most.
 package audit
 
 import "time"
