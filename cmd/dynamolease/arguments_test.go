@@ -129,7 +129,7 @@ func TestArgumentsAreCheckedFirst(t *testing.T) {
 
 var badArguments = map[string][]string{
 	"GROUP": badNames, "SERVICE": badNames, "NODE": append([]string{"a#b"}, badNames...),
-	"PARTITION": {"x", "", "1.5", "10000000000", "99999999999999999999"},
+	"PARTITION": {"x", "", "1.5", "-1", "10000000000", "99999999999999999999"},
 }
 
 var badNames = []string{"", strings.Repeat("x", 256), "\xff"}

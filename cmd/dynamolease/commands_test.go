@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -74,6 +71,9 @@ func TestJSON(t *testing.T) {
 	}
 	f.document(&members, 3, "members", "nobody")
 	f.expect(0, "", "", "drain", "shop", "mistyped", "--yes")
+	if out := f.expect(0, `"absent": true`, "", "members", "shop", "--json"); strings.Count(out, `"address"`) != 2 {
+		t.Errorf("members: %s", out)
+	}
 	if out := f.expect(0, "", "", "members", "shop"); !strings.Contains(out, "mistyped") || !strings.Contains(out, "no member") {
 		t.Errorf("members: %s", out)
 	}
@@ -139,65 +139,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Nothing is changed but for a yes.
-func TestQuestions(t *testing.T) {
-	commands := map[string][]string{
-		"Take it?": {"release", "payments", "0", "--wait", "0s"}, "Drain it?": {"drain", "shop", "a"}, "Undrain it?": {"undrain", "shop", "a"},
-		"Reap?": {"reap"},
-	}
-	for question, args := range commands {
-		t.Run(args[0], func(t *testing.T) {
-			f := newFixture(t).seed()
-			for _, reply := range []string{"n\n", "\n", "", "yeah\n", "never\n"} {
-				code, out, errs := answer(t.Context(), strings.NewReader(reply), args...)
-				if code != 4 || out != "" || !strings.Contains(errs, question+" [y/N] ") || !strings.Contains(errs, "nothing was changed") {
-					t.Errorf("%q: code %d, %s\n%s", reply, code, out, errs)
-				}
-			}
-			if code, _, errs := answer(t.Context(), nil, args...); code != 4 || !strings.Contains(errs, "use --yes") || strings.Contains(errs, question) {
-				t.Errorf("without a terminal: code %d, %s", code, errs)
-			}
-			f.unchanged()
-			for _, reply := range []string{"y\n", "YES\n"} {
-				if code, out, errs := answer(t.Context(), strings.NewReader(reply), args...); code != 0 || out == "" {
-					t.Errorf("%q: code %d, %s\n%s", reply, code, out, errs)
-				}
-			}
-		})
-	}
-}
-
-// unchanged expects the rows that seed has written.
-func (f *fixture) unchanged() {
-	f.Helper()
-	if out := f.expect(0, "", "", "leases", "payments"); strings.Contains(out, "yes") {
-		f.Errorf("something is revoked:\n%s", out)
-	}
-	if out := f.expect(0, "", "", "members", "shop"); strings.Contains(out, "yes") {
-		f.Errorf("something is drained:\n%s", out)
-	}
-	f.expect(0, "5 due, 5 deleted", "", "reap", "--yes")
-	for partition := range 5 {
-		f.bury(partition)
-	}
-}
-
-// A question that is not answered ends with the program.
-func TestQuestionIsInterrupted(t *testing.T) {
-	newFixture(t).seed()
-	in, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if code, _, errs := answer(ctx, in, "reap"); code != 4 {
-		t.Errorf("code %d, %s", code, errs)
-	}
-	writer.Close() // what still reads ends
-	in.Close()
-}
-
 func TestErrors(t *testing.T) {
 	f := newFixture(t).seed()
 	for _, command := range [][]string{{"leases", "orders"}, {"members", "shop"}, {"process", "writer-1"}, {"table", "check"}, {"table", "describe"},
@@ -217,6 +158,9 @@ func TestErrors(t *testing.T) {
 	}))
 	defer page.Close()
 	f.expect(1, "", "check --endpoint-url", "table", "describe", "--endpoint-url", page.URL)
+	noTLS := strings.Replace(page.URL, "http:", "https:", 1)
+	f.expect(1, "", "reach "+noTLS+": tls: first record does not look like a TLS handshake\nthe endpoint does not speak TLS: its URL has to begin with http:// (--endpoint-url, ",
+		"members", "shop", "--endpoint-url", noTLS)
 }
 
 func TestNoCredentials(t *testing.T) {

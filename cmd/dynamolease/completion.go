@@ -7,7 +7,7 @@ import (
 func (p *program) completion() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "Print a script that completes commands in the shell", ValidArgs: []string{"bash", "zsh", "fish"},
-		Annotations: withoutTable(), Args: takes("the shell: bash, zsh or fish"),
+		Annotations: withoutTable(), Args: takesShell,
 		Long: `Prints a script that has the shell complete commands and flags. For one shell:
 
   bash (with the package bash-completion)   source <(dynamolease completion bash)
@@ -27,4 +27,11 @@ Put that line where the shell starts, ~/.bashrc, ~/.zshrc or ~/.config/fish/conf
 			return misuse("%q is not bash, zsh or fish", args[0])
 		},
 	}
+}
+
+func takesShell(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return misuse("say for which shell: bash, zsh or fish")
+	}
+	return takes("the shell")(c, args)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -110,6 +112,9 @@ func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client
 	return client, nil
 }
 
+// probe is how long the parts of reach may take.
+const probe = 3 * time.Second
+
 // reach checks that an endpoint that was given is there, and tells whether it is on this machine. A store would try for ten
 // seconds first.
 func (p *program) reach(ctx context.Context, endpoint string) (local bool, err error) {
@@ -124,13 +129,31 @@ func (p *program) reach(ctx context.Context, endpoint string) (local bool, err e
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	dialer := net.Dialer{Timeout: 3 * time.Second}
+	dialer := net.Dialer{Timeout: probe}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return false, fmt.Errorf("reach %s: %w", endpoint, err)
 	}
+	defer conn.Close()
+	if u.Scheme == "https" {
+		if err := refusesTLS(ctx, conn, u.Hostname()); err != nil {
+			return false, fmt.Errorf("reach %s: %w", endpoint, err)
+		}
+	}
 	remote, _ := conn.RemoteAddr().(*net.TCPAddr)
-	return remote != nil && remote.IP.IsLoopback(), conn.Close()
+	return remote != nil && remote.IP.IsLoopback(), nil
+}
+
+// refusesTLS is the error of a server that answers in another protocol. Whatever else is wrong, such as a certificate, the SDK
+// finds by its own settings.
+func refusesTLS(ctx context.Context, conn net.Conn, host string) error {
+	ctx, cancel := context.WithTimeout(ctx, probe)
+	defer cancel()
+	var record tls.RecordHeaderError
+	if err := tls.Client(conn, &tls.Config{ServerName: host}).HandshakeContext(ctx); errors.As(err, &record) {
+		return record
+	}
+	return nil
 }
 
 // parseEndpoint reads the URL of an endpoint, if one is given.

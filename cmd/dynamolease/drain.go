@@ -13,6 +13,7 @@ func (p *program) drain() *cobra.Command {
 		Use: "drain SERVICE NODE", Short: "Have a node hand everything over and take nothing", Args: takes("SERVICE", "NODE"),
 		Long: `Has a node hand its partitions over to the others, and take nothing until it is undrained. It stays a member. It is about the name,
 and outlives restarts. Coordinators go by it in their next round; nodes that use leases without one have to look for themselves.
+A node that is drained already is no error, and nothing is asked.
 
 With --wait it waits until the node holds nothing of the service's groups. If it does still when the waiting ends, the node stays
 drained, and the exit code is 5.`,
@@ -24,9 +25,10 @@ drained, and the exit code is 5.`,
 		if err != nil {
 			return nil, err
 		}
-		if err := p.confirm(ctx, *yes, now.Prospect(), "Drain it?"); err != nil {
+		if err := p.confirm(ctx, *yes || now.Drained, now.Prospect(), "Drain it?"); err != nil {
 			return nil, err
 		}
+		// Also where it is drained: an earlier order to undrain it that is still on its way is not to have the last word.
 		after, err := c.Drain(ctx, args[0], args[1], p.waiting(*wait))
 		if !after.Drained {
 			return nil, err
@@ -39,7 +41,8 @@ drained, and the exit code is 5.`,
 func (p *program) undrain() *cobra.Command {
 	c := &cobra.Command{
 		Use: "undrain SERVICE NODE", Short: "Have a drained node take part again", Args: takes("SERVICE", "NODE"),
-		Long: `Ends what drain began: the node has its share again from its next round on. A node that is not drained is no error.`,
+		Long: `Ends what drain began: the node has its share again from its next round on. A node that is not drained is no error, and
+nothing is asked.`,
 	}
 	yes := addYes(c)
 	c.RunE = p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
@@ -47,12 +50,13 @@ func (p *program) undrain() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.confirm(ctx, *yes, now.Retrospect(), "Undrain it?"); err != nil {
+		if err := p.confirm(ctx, *yes || !now.Drained, now.Retrospect(), "Undrain it?"); err != nil {
 			return nil, err
 		}
+		// Also where it is not drained: an earlier order to drain it that is still on its way is not to have the last word.
 		var after operate.Standing
 		err = p.inTime(ctx, func(ctx context.Context) (err error) {
-			after, err = c.Undrain(ctx, args[0], args[1])
+			after, err = c.Undrain(ctx, now)
 			return err
 		})
 		return onlyIf(after, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -46,6 +47,7 @@ func (p *program) explainTable(err error) string {
 	var row *dynamolease.RowError
 	var dial *net.OpError
 	var lookup *net.DNSError
+	var record tls.RecordHeaderError
 	var garbled *smithy.DeserializationError
 	switch {
 	case errors.As(err, &missing):
@@ -57,11 +59,13 @@ func (p *program) explainTable(err error) string {
 		return fmt.Sprintf("table %q refuses what is asked of a table of leases: its keys may be others. What is wrong says: dynamolease table check --table %s; "+
 			"to make a table under another name: dynamolease table create --table NAME\n%v", p.table, p.table, err)
 	case errors.As(err, &row):
-		return fmt.Sprintf("%v\na row is not as this library writes it, and is left out: look at it, and delete it if nothing needs it", err)
+		return fmt.Sprintf("%v\nsomebody has to look at the row: see \"Rows that cannot be read\" in docs/operations.md", err)
 	case errors.As(err, &argument):
 		return flagOf(argument.Argument) + " " + argument.Problem
 	case errors.As(err, &api) && rejected(api.ErrorCode()):
 		return fmt.Sprintf("the credentials are not accepted (%s): renew them, or choose others with --profile or AWS_PROFILE", api.ErrorCode())
+	case errors.As(err, &record):
+		return fmt.Sprintf("%v\nthe endpoint does not speak TLS: its URL has to begin with http:// (--endpoint-url, AWS_ENDPOINT_URL or AWS_ENDPOINT_URL_DYNAMODB)", err)
 	case errors.As(err, &dial), errors.As(err, &lookup):
 		return fmt.Sprintf("%v\nthe endpoint cannot be reached: check --endpoint-url, --region and the network", err)
 	case errors.As(err, &garbled):

@@ -39,6 +39,9 @@ func TestTimeouts(t *testing.T) {
 // What was not ordered is not said to be.
 func TestReleaseThatIsNotAllowed(t *testing.T) {
 	f := newFixture(t).seed()
+	if err := f.store.Drain(t.Context(), "shop", "gone"); err != nil {
+		t.Fatal(err)
+	}
 	url, transport := faultyEndpoint(t)
 	transport.Every("UpdateItem", dynamotest.AccessDenied())
 	for _, partition := range []string{"orders 3", "payments 0"} {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -39,7 +41,10 @@ type outOfBounds string
 func (e outOfBounds) Error() string { return string(e) }
 
 // flagError says what is wrong with a flag.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(c *cobra.Command, err error) error {
+	if problem := negativePartition(c, err); problem != nil {
+		return problem
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return misuse("%v", err)
@@ -57,6 +62,19 @@ func flagError(_ *cobra.Command, err error) error {
 		return misuse("--%s %q is not true or false", name, value)
 	}
 	return misuse("%v", err)
+}
+
+// negativePartition is what is wrong where the number of a partition was taken for a flag, since it begins with a dash.
+func negativePartition(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || !strings.Contains(c.Use, "PARTITION") {
+		return nil
+	}
+	after := unknown.GetSpecifiedShortnames()
+	if after == "" || !unicode.IsDigit(rune(after[0])) {
+		return nil
+	}
+	return misuse("PARTITION must be 0 or more, not -%s", after)
 }
 
 // noTable is the annotation of commands that do not look at the flags that say where the table is.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +64,9 @@ func found[T operate.Report](list T, err error) (operate.Report, error) {
 	var row *dynamolease.RowError
 	if err != nil && !errors.Is(err, operate.ErrNotFound) && !errors.As(err, &row) {
 		return nil, err
+	}
+	if row != nil {
+		err = fmt.Errorf("%w\nwhat cannot be read is left out", err)
 	}
 	return list, err
 }

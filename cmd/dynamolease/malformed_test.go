@@ -29,7 +29,10 @@ func TestMalformedRows(t *testing.T) {
 	if out := f.expect(1, "invoice 4714", lease, "leases", "orders"); strings.Contains(out, "\n4 ") {
 		t.Error(out)
 	}
+	const left, look = "\nwhat cannot be read is left out\n", "\nsomebody has to look at the row: see \"Rows that cannot be read\" in docs/operations.md\n"
+	f.expect(1, "", left[:len(left)-1]+look, "leases", "orders")
 	f.expect(1, "b.example:8080", member, "members", "shop")
+	f.expect(1, "", left[:len(left)-1]+look, "members", "shop")
 	if _, _, errs := call(t.Context(), "members", "shop"); strings.Contains(errs, "\x1b") {
 		t.Errorf("printed %q", errs)
 	}
@@ -46,6 +49,9 @@ func TestMalformedRows(t *testing.T) {
 	f.expect(0, "left out: "+lease, "", "undrain", "shop", "a", "--yes")
 	f.expect(0, "the order stands", "orders/3 is held by b", "release", "orders", "3", "--yes", "--wait", "0s")
 	f.expect(1, "", lease, "release", "orders", "4", "--yes", "--wait", "0s")
+	if _, _, errs := call(t.Context(), "release", "orders", "4", "--yes"); strings.Contains(errs, "left out") || !strings.HasSuffix(errs, look) {
+		t.Error(errs)
+	}
 	_, out := f.run([]string{"watch", "shop"})
 	for _, part := range []string{"a: 3 of orders; b: 2 of orders", lease, member} {
 		if !strings.Contains(out, part) || strings.Contains(out, "\x1b") {

@@ -58,7 +58,28 @@ func (p *program) root() *cobra.Command {
 		p.release(), p.drain(), p.undrain(), p.reap(),
 		p.bench(), p.demo(), p.demoWorker(), p.completion(), p.version(),
 	)
+	p.addHelp(root)
 	return root
+}
+
+// addHelp adds the usual command that explains the others, but for that it refuses what is none.
+func (p *program) addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Annotations = withoutTable()
+			c.Args = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil || len(rest) == 0 {
+					return err
+				}
+				if !about.HasSubCommands() {
+					return misuse("unexpected argument %q", rest[0])
+				}
+				return p.noCommand(about, rest)
+			}
+		}
+	}
 }
 
 // noCommand refuses the arguments of a command that only has subcommands.

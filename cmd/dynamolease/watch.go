@@ -26,9 +26,14 @@ are shown.`,
 	}
 	interval := c.Flags().Duration("interval", 2*time.Second, "the time from one look to the next, at least 100ms")
 	bound(c.Flags(), "interval", "must be at least 100ms", func() bool { return *interval >= 100*time.Millisecond })
+	timeout := c.Flags().Duration("timeout", 5*time.Second, "how long one look at the table may hang before that is said")
+	bound(c.Flags(), "timeout", "must be more than 0", func() bool { return *timeout > 0 })
 	noColor := c.Flags().Bool("no-color", false, "no colours (or set NO_COLOR)")
 	plain := c.Flags().Bool("plain", false, "print plain lines also on a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("timeout") {
+			p.timeout = *timeout // without, who logs in has as long as with other commands
+		}
 		conn, err := p.connect(c.Context())
 		if err != nil {
 			return err
@@ -37,7 +42,7 @@ are shown.`,
 		resized, stop := notifyResize()
 		defer stop()
 		return watch.Run(c.Context(), watch.Config{
-			Store: conn.Store, Meter: conn.meter, Service: args[0], Groups: args[1:], Interval: *interval, Look: p.timeout,
+			Store: conn.Store, Meter: conn.meter, Service: args[0], Groups: args[1:], Interval: *interval, Look: *timeout,
 			Style: p.watchStyle(*plain, *noColor), Out: p.out, Size: func() (int, int) { return sizeOf(p.out) }, Resized: resized,
 		})
 	}

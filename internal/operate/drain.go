@@ -7,21 +7,31 @@ import (
 	"slices"
 )
 
-// Prospect says what follows when the node is drained.
+// Prospect says what follows when the node is drained, or that it is already.
 func (s Standing) Prospect() string {
-	text := leftOut(s.Malformed) + fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
-	if !s.Member {
-		return leftOut(s.Malformed) + s.stranger() + fmt.Sprintf("If it is drained, a node of that name takes nothing when it joins. To undo it: %s\n", s.undo())
+	text := leftOut(s.Malformed)
+	switch {
+	case s.Drained:
+		text += fmt.Sprintf("%s of %s is drained already.\n", Printable(s.Node), Printable(s.Service))
+	case s.Member:
+		text += fmt.Sprintf("%s of %s holds %s.\n", Printable(s.Node), Printable(s.Service), s.holds())
+		text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
+	default:
+		text += s.stranger() + fmt.Sprintf("If it is drained, a node of that name takes nothing when it joins. To undo it: %s\n", s.undo())
 	}
-	text += "It hands everything over and takes nothing, until it is undrained; restarts change nothing about that.\n"
-	if s.Others == 0 {
+	if s.Member && s.Others == 0 {
 		text += "No other node could take over: the partitions will not be worked.\n"
 	}
 	return text
 }
 
 // Retrospect says what is known of a node that is to be undrained.
-func (s Standing) Retrospect() string { return s.stranger() + s.Text() }
+func (s Standing) Retrospect() string {
+	if s.Drained {
+		return leftOut(s.Malformed) + s.line()
+	}
+	return s.stranger() + fmt.Sprintf("%s of %s is not drained: there is nothing to undo.\n", Printable(s.Node), Printable(s.Service))
+}
 
 // Drain drains a node, and waits until it holds nothing of the service's groups. The error is [ErrPending] when it does still when
 // the waiting ends, and that of [dynamolease.Store.Drain].
@@ -36,12 +46,13 @@ func (t *Table) Drain(ctx context.Context, service, node string, how Waiting) (S
 }
 
 // Undrain ends what Drain began.
-func (t *Table) Undrain(ctx context.Context, service, node string) (Standing, error) {
-	if err := t.Store.Undrain(ctx, service, node); err != nil {
-		return Standing{Service: service, Node: node, Holds: []Share{}}, err
+func (t *Table) Undrain(ctx context.Context, before Standing) (Standing, error) {
+	if err := t.Store.Undrain(ctx, before.Service, before.Node); err != nil {
+		return before, err
 	}
-	s, err := t.Standing(ctx, service, node)
-	if s.order = undrained; err != nil {
+	s, err := t.Standing(ctx, before.Service, before.Node)
+	s.order, s.before = undrained, before.Drained
+	if err != nil {
 		return s, fmt.Errorf("the node is undrained, but: %w", err)
 	}
 	return s, nil

@@ -57,7 +57,7 @@ func drainHealthy(w *world) {
 	if s := operator.standing("b"); len(s.Holds) != 1 || s.Holds[0].Partitions != 6 {
 		w.Errorf("b stands %+v", s)
 	}
-	after, err := operator.Undrain(w.Context(), service, "a")
+	after, err := operator.Undrain(w.Context(), operator.standing("a"))
 	if err != nil || after.Drained || !after.Member {
 		w.Errorf("undrained %+v, %v", after, err)
 	}
@@ -115,12 +115,29 @@ func drainDead(w *world) {
 
 func drainUnknown(w *world) {
 	operator := w.party()
+	if text := operator.standing("z").Retrospect(); !strings.HasSuffix(text, "z of shop is not drained: there is nothing to undo.\n") {
+		w.Error(text)
+	}
 	if text := operator.standing("z").Prospect(); !strings.Contains(text, "z is no member of shop now, and nobody else is") || !strings.Contains(text, "To undo it: dynamolease undrain shop z\n") {
 		w.Error(text)
 	}
 	out, err := operator.Drain(w.Context(), service, "z", operator.waiting(time.Minute))
 	if err != nil || !strings.HasPrefix(out.Text(), "z of shop: not a member now, drained; holds nothing\n") || !strings.Contains(out.Text(), "to undo it: dynamolease undrain shop z\n") {
 		w.Errorf("drained %q, %v", out.Text(), err)
+	}
+	before := operator.standing("z")
+	if text := before.Prospect(); !before.Drained || before.Member || text != "z of shop is drained already.\n" {
+		w.Errorf("z stands %+v: %s", before, text)
+	}
+	if text := before.Retrospect(); text != "z of shop: not a member now, drained; holds nothing\n" {
+		w.Error(text)
+	}
+	after, err := operator.Undrain(w.Context(), before)
+	if err != nil || after.Drained || after.Text() != "z of shop: not a member now, not drained any more; holds nothing\n" {
+		w.Errorf("undrained %q, %v", after.Text(), err)
+	}
+	if after, err = operator.Undrain(w.Context(), after); err != nil || after.Text() != "z of shop: not a member now, not drained; holds nothing\n" {
+		w.Errorf("undrained again %q, %v", after.Text(), err)
 	}
 }
 
@@ -159,8 +176,9 @@ func drainBlind(w *world) {
 		w.Errorf("drained %+v, %v", out, err)
 	}
 	operator = w.party()
+	before := operator.standing("a")
 	operator.path.Next("UpdateItem", dynamotest.Around(nil, func() { operator.path.Every("Query", dynamotest.AccessDenied()) }))
-	if _, err := operator.Undrain(w.Context(), service, "a"); err == nil || !strings.HasPrefix(err.Error(), "the node is undrained, but: ") {
+	if _, err := operator.Undrain(w.Context(), before); err == nil || !strings.HasPrefix(err.Error(), "the node is undrained, but: ") {
 		w.Errorf("undrained: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 type Member struct {
 	Node    string   `json:"node"`
 	Session string   `json:"session,omitempty"`
-	Address string   `json:"address"`
+	Address string   `json:"address,omitempty"`
 	Groups  []string `json:"groups"`
 	Left    *Left    `json:"left,omitempty"`
 	Drained bool     `json:"drained"`

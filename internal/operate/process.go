@@ -38,19 +38,24 @@ func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 
 // Text is a line for each thing that is known.
 func (p Process) Text() string {
-	expiry := fmt.Sprintf("in %.1f s", p.ExpiresIn.Seconds())
-	if p.ExpiresIn < 0 {
-		expiry = fmt.Sprintf("%v ago", (-p.ExpiresIn).Round(100*time.Millisecond))
-	}
-	if p.Resigned {
-		expiry = "resigned: anybody may take over at once"
-	}
 	return columns([][]string{
 		{"node", Printable(p.Node)},
 		{"owner", p.Owner.String()},
 		{"term", fmt.Sprint(p.Term)},
 		{"seq", fmt.Sprint(p.Seq)},
-		{"expires", expiry + " (by wall clocks; nothing is decided by it)"},
+		{"expires", p.expiry()},
 		{"resigned", yes(p.Resigned)},
 	})
+}
+
+func (p Process) expiry() string {
+	const caveat = " (by wall clocks; nothing is decided by it)"
+	switch {
+	case p.Resigned:
+		return "resigned: anybody may take over at once"
+	case p.ExpiresIn < 0:
+		return fmt.Sprintf("%v ago", (-p.ExpiresIn).Round(100*time.Millisecond)) + caveat
+	default:
+		return fmt.Sprintf("in %.1f s", p.ExpiresIn.Seconds()) + caveat
+	}
 }

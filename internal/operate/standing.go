@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -21,6 +22,7 @@ type Standing struct {
 
 	members []string // the nodes of the service
 	order   order    // that was given just now
+	before  bool     // it was drained before the order
 }
 
 // An order is what a node was told just now.
@@ -54,6 +56,11 @@ func (t *Table) Standing(ctx context.Context, service, node string) (Standing, e
 			s.Others++
 		}
 	}
+	if !s.Member {
+		if err := t.standingOfName(ctx, &s); err != nil {
+			return Standing{}, err
+		}
+	}
 	for _, group := range GroupsOf(members) {
 		owners, err := t.Store.Owners(ctx, group)
 		malformed, err := Malformed(err)
@@ -72,6 +79,14 @@ func (t *Table) Standing(ctx context.Context, service, node string) (Standing, e
 		}
 	}
 	return s, nil
+}
+
+// standingOfName finds out whether a name is drained that no member has.
+func (t *Table) standingOfName(ctx context.Context, s *Standing) error {
+	names, err := t.Store.Drained(ctx, s.Service)
+	malformed, err := Malformed(err)
+	s.Drained, s.Malformed = slices.Contains(names, s.Node), Merge(s.Malformed, malformed)
+	return err
 }
 
 // GroupsOf are the groups that members take part in, sorted.
@@ -113,8 +128,8 @@ func (s Standing) undo() string {
 	return fmt.Sprintf("dynamolease undrain %s %s", word(s.Service), word(s.Node))
 }
 
-// Text is a line, and another one about what nobody would find.
-func (s Standing) Text() string {
+// line says where the node stands.
+func (s Standing) line() string {
 	var state []string
 	if !s.Member {
 		state = append(state, "not a member now")
@@ -124,13 +139,20 @@ func (s Standing) Text() string {
 		state = append(state, "drained")
 	case s.Member:
 		state = append(state, "in service")
-	case s.order == undrained:
+	case s.order == undrained && s.before:
+		state = append(state, "not drained any more")
+	default:
 		state = append(state, "not drained")
 	}
-	text := leftOut(s.Malformed) + fmt.Sprintf("%s of %s: %s; holds %s\n", Printable(s.Node), Printable(s.Service), strings.Join(state, ", "), s.holds())
+	return fmt.Sprintf("%s of %s: %s; holds %s\n", Printable(s.Node), Printable(s.Service), strings.Join(state, ", "), s.holds())
+}
+
+// Text is a line, and another one about what nobody would find.
+func (s Standing) Text() string {
+	text := leftOut(s.Malformed) + s.line()
 	switch {
 	case s.Drained && !s.Member:
-		text += fmt.Sprintf("members does not list it until it joins; to undo it: %s\n", s.undo())
+		text += fmt.Sprintf("a node of that name takes nothing when it joins; members lists the name until then, too; to undo it: %s\n", s.undo())
 	case s.order == drained && len(s.Holds) > 0:
 		text += fmt.Sprintf("it hands over from its next round on; to wait for that: dynamolease drain %s %s --wait 5m\n", word(s.Service), word(s.Node))
 	}

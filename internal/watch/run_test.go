@@ -75,7 +75,7 @@ func inScene(t *testing.T, change func(*Config), test func(s *scene)) {
 		meter := new(Meter)
 		watched, path := open(func(o *dynamolease.Options) { o.OnRequest = meter.Add })
 		s.path = path
-		s.cfg = Config{Store: watched, Meter: meter, Service: "shop", Interval: time.Second, Look: 15 * time.Second, Out: &s.out}
+		s.cfg = Config{Store: watched, Meter: meter, Service: "shop", Interval: time.Second, Look: 5 * time.Second, Out: &s.out}
 		if change != nil {
 			change(&s.cfg)
 		}
@@ -178,8 +178,8 @@ func TestOutage(t *testing.T) {
 		s.begin()
 		s.expect("TIME  a: 1 of orders\n")
 		away := s.path.Every("", dynamotest.ServerError(500))
-		time.Sleep(30 * time.Second)
-		if got := plainText(s.out.take()); !strings.HasPrefix(got, "TIME  cannot look: read members of shop") || strings.Count(got, "\n") != 1 {
+		time.Sleep(11 * time.Second)
+		if got := plainText(s.out.take()); !strings.HasPrefix(got, "TIME  cannot look: it took longer than --timeout allows (5s): read members of shop") || strings.Count(got, "\n") != 1 {
 			s.Errorf("got:\n%s", got)
 		}
 		s.take(a, 1)
