@@ -18,7 +18,7 @@ import (
 //
 // The error is [ErrDeadline] when the budget is used up, or the context's; either comes with the reason that kept it
 // from acquiring last, such as a [HeldError]. What does not pass, such as [ErrInvalid] or a [dynamolease.SetupError],
-// is returned at once. Any of them is [dynamolease.ErrUnknownOutcome] too if a write was never answered and the record not
+// is returned at once; with [ErrSuperseded] among them, call again with a new owner. Any of them is [dynamolease.ErrUnknownOutcome] too if a write was never answered and the record not
 // seen since.
 func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Outcome, error) {
 	if err := checkOwner(owner); err != nil {
@@ -54,6 +54,9 @@ type acquisition struct {
 
 // failed is the error of the whole, with what an earlier step left open.
 func (a *acquisition) failed(err error) error {
+	if errors.Is(err, ErrSuperseded) {
+		return err // whatever was written, it is over
+	}
 	if a.unknown && !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 		return fmt.Errorf("%w: %w", dynamolease.ErrUnknownOutcome, err)
 	}

@@ -3,6 +3,9 @@ package processlease_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -262,6 +265,31 @@ func TestAcquire(t *testing.T) {
 		defer cancel()
 		if _, err := b.store.Acquire(ctx, b.owner, 35*time.Second); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, processlease.ErrDeadline) {
 			w.Errorf("got %v", err)
+		}
+	})
+	subtest(t, "superseded, unheard of", func(w *world) {
+		a, b := w.boot(), w.boot()
+		written := false
+		a.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			if written || !strings.HasSuffix(req.Header.Get("X-Amz-Target"), "UpdateItem") {
+				return send(req)
+			}
+			written = true
+			if _, err := send(req); err != nil {
+				return nil, err
+			}
+			out, err := b.store.Acquire(w.Context(), b.owner, 3*ttl)
+			if err != nil || out.Fence == nil {
+				w.Errorf("the next boot: %+v, %v", out, err)
+			}
+			return nil, io.ErrUnexpectedEOF
+		})
+		_, err := a.store.Acquire(w.Context(), a.owner, time.Minute)
+		if !errors.Is(err, processlease.ErrSuperseded) || errors.Is(err, dynamolease.ErrUnknownOutcome) || !written {
+			w.Errorf("the boot that was superseded: %v", err)
+		}
+		if _, err := a.store.Acquire(w.Context(), uuid.New(), time.Minute); err != nil {
+			w.Errorf("with a new owner: %v", err)
 		}
 	})
 	subtest(t, "does not pass", func(w *world) {

@@ -63,8 +63,8 @@
 // predecessor's owner it answers "was this boot superseded?", under the successor's term "how did this term begin?".
 // [Authority.FenceIncarnation] makes sure that a boot is superseded and returns that proof, the same one to all who ask.
 //
-// An owner that was superseded is refused, for as long as its fence is in the table. If a boot that lost its lease wants it
-// again, it needs a new owner.
+// An owner that was superseded is refused ([ErrSuperseded]), for as long as its fence is in the table. If a boot that lost its
+// lease wants it again, it needs a new owner.
 //
 // # What happens on each failure
 //

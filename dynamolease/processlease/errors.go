@@ -28,6 +28,12 @@ var (
 	// is an [ErrInvalid]. The owner never held the lease, its evidence has passed its retention, or somebody deleted rows.
 	ErrMissing = fmt.Errorf("%w: missing record", ErrInvalid)
 
+	// ErrSuperseded is returned when the owner has had the lease, and has it no more: another boot has taken over, or it has
+	// resigned. It is an [ErrInvalid], but nothing is wrong with the rows: a boot that wants the lease again needs a new owner.
+	// [Store.Acquire] returns it, too, where a write of its own was applied and its answer was lost for so long that another
+	// boot has taken over meanwhile.
+	ErrSuperseded = fmt.Errorf("%w: the owner was superseded or has resigned, a boot that wants the lease again needs a new owner", ErrInvalid)
+
 	// ErrDeadline is returned when there is not enough time left: for a full observation, for a call's budget, or for a
 	// manager to begin with. Call again with more time. As the cause of a [Manager]'s end it says that its lease ran out.
 	ErrDeadline = errors.New("process lease deadline")

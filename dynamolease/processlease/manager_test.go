@@ -313,7 +313,7 @@ func TestManager(t *testing.T) {
 		if err := m.Resign(w.Context()); err != nil || b.load().Seq != 2 {
 			w.Errorf("resigned again: %v, %v", err, b.load())
 		}
-		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrInvalid) {
+		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrSuperseded) || !errors.Is(err, processlease.ErrInvalid) {
 			w.Errorf("the boot that resigned wants it back: %v", err)
 		}
 		if got := b.acquire(); got.Term != 2 || got.Seq != 3 || got.Resigned {

@@ -67,7 +67,7 @@ func (s *Store) tryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error
 		case !seen.exists():
 			return decision{next: created(s.node, owner, s.authority.ttl)}, nil
 		case seen.Owner == owner && seen.Resigned:
-			return decision{}, invalid("owner %v has resigned: a boot that wants the lease again needs a new owner", owner)
+			return decision{}, fmt.Errorf("%w: %v", ErrSuperseded, owner)
 		case seen.Owner == owner:
 			next, err := seen.renewed(s.authority.ttl)
 			return decision{next: next}, err
@@ -89,7 +89,7 @@ func (s *Store) succession(ctx context.Context, seen head, owner uuid.UUID, budg
 	return decision{next, fence}, err
 }
 
-// checkFresh refuses an owner that was superseded. If it got the lease again it could never be superseded a second time,
+// checkFresh refuses an owner that was superseded, with [ErrSuperseded]. If it got the lease again it could never be superseded a second time,
 // as its fence is there already, and the node would have no other owner ever after. Checked after the head was read, it
 // stays true while that head does.
 func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
@@ -98,7 +98,7 @@ func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request
 		return err
 	}
 	if len(row) > 0 {
-		return invalid("owner %v was superseded: a boot that wants the lease again needs a new owner", owner)
+		return fmt.Errorf("%w: %v", ErrSuperseded, owner)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ type node struct {
 	// Guarded by the watch's mutex.
 	dead         bool      // it crashed
 	paused       bool      // nothing of it runs
+	resumed      time.Time // when the latest pause ended; zero before
 	stepped      bool      // its wall clock was set: leases end before contexts do
 	stopping     time.Time // when it was told to stop; zero before
 	drainedSince time.Time // since when it is to take nothing; zero when it may
@@ -119,7 +120,7 @@ func (s *simulation) sleep(n *node) (wake func()) {
 	return func() {
 		n.wake()
 		s.watch.mu.Lock()
-		n.paused = false
+		n.paused, n.resumed = false, time.Now()
 		s.watch.mu.Unlock()
 		s.journal.add(n.name, "goes on", none)
 		heal()

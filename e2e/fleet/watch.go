@@ -95,8 +95,12 @@ func (w *watch) check(t, last *tenure) {
 }
 
 // excused tells whether a handler may run although its lease is over: it takes its time, and the lease was lost, or the
-// drain timeout has passed.
+// drain timeout has passed; or its node was paused until a moment ago, and its timers are late: what has nothing left tells
+// who asks, and the context will end.
 func (w *watch) excused(t *tenure) bool {
+	if t.told.IsZero() && !t.node.resumed.IsZero() && time.Since(t.node.resumed) < w.script.interval()/25 {
+		return true
+	}
 	switch w.script.temperOf(t.lease.Partition) {
 	case slow, stuck:
 		return errors.Is(t.cause, coordinator.ErrLost) || !t.told.IsZero() && time.Since(t.told) >= w.script.drain

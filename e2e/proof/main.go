@@ -46,26 +46,27 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	begun := time.Now()
-	err = runSuites(ctx, s, dir, progress)
-	if tableErr := printTable(out, dir, time.Since(begun)); tableErr != nil {
+	failed, err := runSuites(ctx, s, dir, progress)
+	if tableErr := printTable(out, dir, time.Since(begun), failed); tableErr != nil {
 		err = errors.Join(err, tableErr)
 	}
 	return err
 }
 
-// runSuites runs all suites, also after one has failed: each has its figures in the table.
-func runSuites(ctx context.Context, s settings, dir string, progress io.Writer) error {
+// runSuites runs all suites, also after one has failed: each has its figures in the table. It names those that have.
+func runSuites(ctx context.Context, s settings, dir string, progress io.Writer) (failed []string, err error) {
 	var errs []error
 	for _, suite := range s.suites() {
 		if ctx.Err() != nil {
-			return errors.Join(append(errs, context.Cause(ctx))...)
+			return failed, errors.Join(append(errs, context.Cause(ctx))...)
 		}
 		fmt.Fprintln(progress, "running", suite.name)
 		if err := suite.run(ctx, s, dir, progress); err != nil {
+			failed = append(failed, suite.name)
 			errs = append(errs, fmt.Errorf("%s: %w", suite.name, err))
 		}
 	}
-	return errors.Join(errs...)
+	return failed, errors.Join(errs...)
 }
 
 // A suite is a command of the go tool.

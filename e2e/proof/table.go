@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -61,7 +62,7 @@ func readFile(dir, name string, into any) error {
 }
 
 // printTable prints what the suites left.
-func printTable(out io.Writer, dir string, took time.Duration) error {
+func printTable(out io.Writer, dir string, took time.Duration, failed []string) error {
 	f, err := readFigures(dir)
 	if err != nil {
 		return err
@@ -95,6 +96,9 @@ func printTable(out io.Writer, dir string, took time.Duration) error {
 		row("planted bugs", "not tried in this run")
 	}
 	row("violations", "%d", violations)
+	if len(failed) > 0 {
+		row("suites that failed", "%s", strings.Join(failed, ", "))
+	}
 	row("time", "%v", took.Round(time.Second))
 	return w.Flush()
 }

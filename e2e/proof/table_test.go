@@ -22,12 +22,12 @@ func TestTable(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := printTable(&out, dir, 90*time.Second); err != nil {
+	if err := printTable(&out, dir, 90*time.Second, []string{"fleet", "chaos"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"200, of which 50 (25 %) met a fault", "30 delayed, 20 lost request", "12\n", "11 and 12", "30, of which 29 were caught, 21 by the short run",
-		"violations                7", "1m30s",
+		"violations                7", "1m30s", "fleet, chaos",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
@@ -37,14 +37,14 @@ func TestTable(t *testing.T) {
 
 func TestTableWithoutFigures(t *testing.T) {
 	var out strings.Builder
-	if err := printTable(&out, t.TempDir(), time.Second); err != nil || !strings.Contains(out.String(), "not tried") {
+	if err := printTable(&out, t.TempDir(), time.Second, nil); err != nil || !strings.Contains(out.String(), "not tried") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "fleet.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := printTable(io.Discard, dir, time.Second); err == nil {
+	if err := printTable(io.Discard, dir, time.Second, nil); err == nil {
 		t.Error("figures that cannot be read are no error")
 	}
 }
