@@ -109,10 +109,7 @@ func (j *joint) look(ctx context.Context) (at moment, applied int, err error) {
 		return at, -1, err
 	}
 	j.answer = view.answer
-	found := make(map[key]parsed[leaseRow], len(view.rows))
-	for _, row := range view.rows {
-		found[row.key] = row
-	}
+	found := byKey(view.rows)
 	sessions := make(map[key]memberRow)
 	for _, p := range j.parts {
 		if err := found[p.key].err; err != nil {

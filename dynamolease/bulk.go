@@ -98,10 +98,7 @@ func (b *bulk) read(ctx context.Context, items []*bulkItem, budget *request.Budg
 		if err != nil {
 			return err
 		}
-		found := make(map[key]parsed[leaseRow], len(view.rows))
-		for _, row := range view.rows {
-			found[row.key] = row
-		}
+		found := byKey(view.rows)
 		for _, item := range items[:n] {
 			item.answer, item.read = view.answer, &view.at
 			b.see(item, found[item.key], view.at)

@@ -24,8 +24,8 @@ func (s *Store) Undrain(ctx context.Context, service, node string) error {
 }
 
 // Drained lists the names that are drained in a service, in order, whether a node of that name is there or not. It is one
-// strongly consistent Query of these orders alone. A malformed row is a [RowError], one for each joined, up to 100 of them; it
-// comes with the names that could be read. The other errors are those of [Store.Members].
+// strongly consistent Query of these orders alone. A malformed row is a [RowError], one for each joined; it comes
+// with the names that could be read. The other errors are those of [Store.Members].
 func (s *Store) Drained(ctx context.Context, service string) (nodes []string, err error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read drained nodes")

@@ -26,7 +26,6 @@ type settlement[R record[R]] struct {
 	unknown  bool     // an attempt was not answered, and the row was not seen since
 	doubted  []string // the revs of attempts that were not answered
 	refusals int
-	missed   bool // an attempt was not answered, or refused, and the row does not show that it was applied
 }
 
 // look sets the moment of the next attempt and makes sure that the row is known.
@@ -110,7 +109,7 @@ func (r *settlement[R]) try(ctx context.Context, p proposal[R]) (*settled[R], er
 	case request.Refused:
 		return r.refused(ctx, err, answer)
 	case request.Unknown:
-		r.unknown, r.fresh, r.missed = true, false, true
+		r.unknown, r.fresh = true, false
 		r.doubted = append(r.doubted, a.row.revision())
 		r.seen.add(a.row, r.change.by)
 		return nil, r.budget.Again(ctx, err)
@@ -138,7 +137,6 @@ func (r *settlement[R]) refused(ctx context.Context, err error, answer request.A
 	if done := r.own(answer); done != nil {
 		return done, nil
 	}
-	r.missed = true // if it was delivered twice, the first time may have been before somebody else wrote
 	if r.refusals++; r.refusals > 2 {
 		return nil, r.budget.Again(ctx, err) // many writers at once: spread them
 	}
@@ -167,7 +165,9 @@ func (r *settlement[R]) fail(err error) (settled[R], error) {
 	if len(r.seen.unanswered) > 0 {
 		r.change.rows.keep(r.change.key, r.seen, r.at)
 	}
-	if r.unknown || r.missed && r.change.hidden != nil && r.change.hidden(r.seen.row) {
+	// An attempt that was refused may have been delivered twice, the first time before somebody else wrote.
+	missed := len(r.doubted) > 0 || r.refusals > 0
+	if r.unknown || missed && r.change.hidden != nil && r.change.hidden(r.seen.row) {
 		err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
 	return settled[R]{seen: r.seen, doubted: r.doubted}, err

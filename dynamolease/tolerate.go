@@ -35,7 +35,7 @@ func (e rowErrors) joined() error {
 // A parsed row is one that was decoded, or could not be.
 type parsed[R any] struct {
 	row R
-	key key
+	key key // of one that could not
 	err error
 }
 
@@ -43,8 +43,23 @@ type parsed[R any] struct {
 func tolerant[R any](decodeRow func(item) (R, error)) func(item) (parsed[R], error) {
 	return func(row item) (parsed[R], error) {
 		found, err := decodeRow(row)
-		return parsed[R]{found, decode(row).key, err}, nil
+		if err != nil {
+			return parsed[R]{key: decode(row).key, err: err}, nil
+		}
+		return parsed[R]{row: found}, nil
 	}
+}
+
+// byKey finds leases by their keys, those that could not be decoded as well.
+func byKey(rows []parsed[leaseRow]) map[key]parsed[leaseRow] {
+	found := make(map[key]parsed[leaseRow], len(rows))
+	for _, p := range rows {
+		if p.err == nil {
+			p.key = p.row.key
+		}
+		found[p.key] = p
+	}
+	return found
 }
 
 // sift separates the rows that could be read from the keys of those that could not, which the error names.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	rows "github.com/dynamolease/dynamolease/internal/malformed"
 )
 
 // legible tells whether all went well but for rows that are malformed: such an error comes with what could be read.
@@ -25,7 +26,7 @@ func legible(err error) bool {
 // then they are nobody's to take, and whoever works them goes on: the others of the group are planned without them.
 func malformed(err error) map[int]bool {
 	partitions := make(map[int]bool)
-	for _, row := range rowErrors(err) {
+	for _, row := range rows.Rows(err) {
 		if number, is := strings.CutPrefix(row.SK, "P#"); is {
 			if partition, err := strconv.Atoi(number); err == nil {
 				partitions[partition] = true
@@ -33,19 +34,4 @@ func malformed(err error) map[int]bool {
 		}
 	}
 	return partitions
-}
-
-// rowErrors are all that an error consists of.
-func rowErrors(err error) (rows []*dynamolease.RowError) {
-	switch e := err.(type) {
-	case *dynamolease.RowError:
-		return []*dynamolease.RowError{e}
-	case interface{ Unwrap() []error }:
-		for _, part := range e.Unwrap() {
-			rows = append(rows, rowErrors(part)...)
-		}
-	case interface{ Unwrap() error }:
-		return rowErrors(e.Unwrap())
-	}
-	return rows
 }

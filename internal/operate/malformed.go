@@ -1,12 +1,11 @@
 package operate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/malformed"
 )
 
 // mostNamed is how many rows are named that could not be read.
@@ -15,30 +14,14 @@ const mostNamed = 10
 // Malformed says which rows could not be read, the first ten of them, and returns no error then: all others could. Any other error
 // it returns as it is.
 func Malformed(err error) (rows []string, other error) {
-	var row *dynamolease.RowError
-	if !errors.As(err, &row) {
+	found := malformed.Rows(err)
+	if len(found) == 0 {
 		return nil, err
 	}
-	collect(err, func(r *dynamolease.RowError) {
-		if len(rows) < mostNamed {
-			rows = append(rows, r.Error())
-		}
-	})
-	return rows, nil
-}
-
-// collect calls f for each row that an error is about.
-func collect(err error, f func(*dynamolease.RowError)) {
-	switch e := err.(type) {
-	case *dynamolease.RowError:
-		f(e)
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			collect(inner, f)
-		}
-	case interface{ Unwrap() error }:
-		collect(e.Unwrap(), f)
+	for _, row := range found[:min(len(found), mostNamed)] {
+		rows = append(rows, row.Error())
 	}
+	return rows, nil
 }
 
 // Merge adds what another reading could not read: some rows are read for several reasons.
