@@ -13,8 +13,8 @@ const (
 	maxTTL = 365 * 24 * time.Hour
 )
 
-// checkName accepts what can be part of a key: 1 to 255 bytes of valid UTF-8. (Other bytes would be replaced on their
-// way to the store, and two names become one.)
+// checkName accepts a name that can be part of a key: 1 to 255 bytes of valid UTF-8. (Other bytes would
+// be replaced on their way to the store, and two names become one.)
 func checkName(argument, value string) error {
 	switch {
 	case value == "":
@@ -28,12 +28,12 @@ func checkName(argument, value string) error {
 }
 
 // checkNode is checkName without '#', which separates a node from its session in the table's keys.
-func checkNode(value string) error {
-	if err := checkName("node", value); err != nil {
+func checkNode(argument, value string) error {
+	if err := checkName(argument, value); err != nil {
 		return err
 	}
 	if slices.Contains([]byte(value), '#') {
-		return &ArgumentError{"node", "must not contain '#'"}
+		return &ArgumentError{argument, "must not contain '#'"}
 	}
 	return nil
 }
@@ -52,12 +52,12 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func checkGroups(groups []string) error {
+func checkGroups(argument string, groups []string) error {
 	if len(groups) > maxGroupsTotal {
-		return &ArgumentError{"groups", fmt.Sprintf("are %d, at most %d are allowed", len(groups), maxGroupsTotal)}
+		return &ArgumentError{argument, fmt.Sprintf("are %d, at most %d are allowed", len(groups), maxGroupsTotal)}
 	}
 	for _, group := range groups {
-		if err := checkName("groups", group); err != nil {
+		if err := checkName(argument, group); err != nil {
 			return err
 		}
 	}
@@ -67,6 +67,13 @@ func checkGroups(groups []string) error {
 // checkLease checks the arguments that name one lease.
 func checkLease(group string, partition int, owner string) error {
 	return firstError(checkName("group", group), checkPartition("partition", partition), checkName("owner", owner))
+}
+
+func checkEpoch(epoch int64) error {
+	if epoch <= 0 {
+		return &ArgumentError{"epoch", fmt.Sprintf("%d is out of range: it is that of the lease to be revoked, above 0", epoch)}
+	}
+	return nil
 }
 
 func firstError(errs ...error) error {

@@ -45,14 +45,14 @@ func TestArgumentsLS29(t *testing.T) {
 		add("owner", err)
 		_, err = n.Owners(ctx, bad)
 		add("group", err)
-		_, err = n.Heartbeat(ctx, bad, "n", "here", ttl)
-		add("service", err)
-		_, err = n.Heartbeat(ctx, "s", bad, "here", ttl)
-		add("node", err)
-		_, err = n.Heartbeat(ctx, "s", "n", bad, ttl)
-		add("address", err)
-		_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, "fine", bad)
-		add("groups", err)
+		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: bad, Name: "n", Address: "here"}, ttl)
+		add("Node.Service", err)
+		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: bad, Address: "here"}, ttl)
+		add("Node.Name", err)
+		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: bad}, ttl)
+		add("Node.Address", err)
+		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: []string{"fine", bad}}, ttl)
+		add("Node.Groups", err)
 		_, err = n.Members(ctx, bad)
 		add("service", err)
 		add("service", n.Leave(ctx, bad, "n"))
@@ -71,13 +71,13 @@ func TestArgumentsLS29(t *testing.T) {
 		add("ttl", err)
 		_, err = n.Renew(ctx, "g", []int{1}, "a", bad)
 		add("ttl", err)
-		_, err = n.Heartbeat(ctx, "s", "n", "here", bad)
+		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, bad)
 		add("ttl", err)
 	}
-	_, err := n.Heartbeat(ctx, "s", "n#1", "here", ttl)
-	add("node", err)
-	_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, make([]string, 101)...)
-	add("groups", err)
+	_, err := n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n#1", Address: "here"}, ttl)
+	add("Node.Name", err)
+	_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: make([]string, 101)}, ttl)
+	add("Node.Groups", err)
 
 	for _, c := range calls {
 		var argument *dynamolease.ArgumentError
@@ -199,7 +199,7 @@ func TestMalformedMembersLS30(t *testing.T) {
 			if _, err := n.Members(w.Context(), w.service); !errors.As(err, &malformed) || malformed.SK != "N#n1" {
 				w.Errorf("%s: members: %v", name, err)
 			}
-			if _, err := n.Heartbeat(w.Context(), w.service, "n1", "here", ttl); !errors.As(err, &malformed) {
+			if _, err := n.Heartbeat(w.Context(), dynamolease.Node{Service: w.service, Name: "n1", Address: "here"}, ttl); !errors.As(err, &malformed) {
 				w.Errorf("%s: heartbeat: %v", name, err)
 			}
 		}

@@ -99,7 +99,7 @@ func TestUndoneIsUnknown(t *testing.T) {
 		"undrain": func(ctx context.Context, n *node) error { return n.Undrain(ctx, n.w.service, "a") },
 		"leave":   func(ctx context.Context, n *node) error { return n.Leave(ctx, n.w.service, "a") },
 		"heartbeat": func(ctx context.Context, n *node) error {
-			_, err := n.Heartbeat(ctx, n.w.service, "a", "a:1", ttl)
+			_, err := n.Heartbeat(ctx, dynamolease.Node{Service: n.w.service, Name: "a", Address: "a:1"}, ttl)
 			return err
 		},
 	}

@@ -3,15 +3,26 @@ package dynamolease
 import (
 	"errors"
 	"fmt"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// ErrUnknownOutcome is returned when a write was sent and nothing tells whether it was applied: every answer was lost,
-// or the context ended before one came. It never means "lost" or "not acquired". Calling again is safe and finds out.
-var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
+// ErrUnknownOutcome is returned when a write was sent and nothing tells whether it was applied: every
+// answer was lost, or the context ended before one came. It never means "lost" or "not acquired".
+// Calling again is safe and finds out.
+var ErrUnknownOutcome = rowstore.ErrUnknownOutcome
 
-// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown when it ended, turns out
-// to have been applied. The work of this call was not written: it may be the same again, or rest on what was believed
-// before. Go on from what [Store.Resume] returns.
+// ErrSessionLost is returned when a session has expired, or its row is gone. It is over for good, and
+// so are its leases: stop the work that they cover, and open another.
+var ErrSessionLost = errors.New("session lost")
+
+// ErrSessionClosed is returned when a session was closed by its own process.
+var ErrSessionClosed = errors.New("session closed")
+
+// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown when
+// it ended, turns out to have been applied. The work of this call was not written: it may be the
+// earlier work again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
 var ErrEarlierApplied = errors.New("earlier work under the lease, whose outcome was unknown, was applied after all")
 
 // An ArgumentError is returned when an argument or option cannot be used. No request was made.
@@ -22,9 +33,9 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return e.Argument + " " + e.Problem }
 
-// A RowError is returned when a row of the table is not one that this library writes: an attribute is missing, of
-// another type, or out of range. Such a row is never taken for a free lease; look at it, and delete it if nothing
-// needs it.
+// A RowError is returned when a row of the table is not one that this library writes: an attribute is
+// missing, of another type, or out of range. Such a row is never taken for a free lease; look at it,
+// and delete it if nothing needs it.
 type RowError struct {
 	PK, SK    string // the key of the row
 	Attribute string
@@ -35,8 +46,8 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("malformed row %s / %s: attribute %q %s", e.PK, e.SK, e.Attribute, e.Problem)
 }
 
-// A SetupError is returned when the table or the permissions are not as the store needs them. It wraps the SDK's error
-// where there is one.
+// A SetupError is returned when the table or the permissions are not as the store needs them. It wraps
+// the SDK's error where there is one.
 type SetupError struct {
 	Table   string
 	Problem string // what is missing or wrong
@@ -53,3 +64,25 @@ func (e *SetupError) Error() string {
 }
 
 func (e *SetupError) Unwrap() error { return e.Err }
+
+// explain wraps the error of an operation: what was tried, and what to do where the table or a
+// permission is missing.
+func (s *Store) explain(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, s.setup(err))...)
+}
+
+func (s *Store) setup(err error) error {
+	switch {
+	case request.NoTable(err):
+		return &SetupError{s.rows.Name, "it does not exist in this account and Region (or is still being created)",
+			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
+	case request.Denied(err):
+		return &SetupError{s.rows.Name, "these credentials are not allowed to do that",
+			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, for Reap also Scan and DeleteItem, and for" +
+				" CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
+	}
+	return err
+}

@@ -116,7 +116,7 @@ func callOwners(ctx context.Context, n *node) error {
 }
 
 func callHeartbeat(ctx context.Context, n *node) error {
-	member, err := n.Heartbeat(ctx, n.w.service, "a", "new:1", ttl)
+	member, err := n.Heartbeat(ctx, dynamolease.Node{Service: n.w.service, Name: "a", Address: "new:1"}, ttl)
 	if err == nil && (member.Node != "a" || member.Address != "new:1") {
 		n.w.Errorf("member %+v", member)
 	}

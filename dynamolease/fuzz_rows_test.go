@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
@@ -25,37 +25,37 @@ const (
 )
 
 // tableRow is a row as a table can have it: with a key of two strings that are not empty.
-func tableRow(text string) item {
+func tableRow(text string) rowstore.Item {
 	row := testkit.Row(text)
-	for _, name := range []string{attrPK, attrSK} {
+	for _, name := range []string{rowstore.AttrPK, rowstore.AttrSK} {
 		if textOf(row[name]) == "" {
-			row[name] = stringValue("none")
+			row[name] = rowstore.Text("none")
 		}
 	}
 	return row
 }
 
 // written is the row after an update that sets these attributes.
-func written(row item, attributes []attribute) item {
+func written(row rowstore.Item, attributes []rowstore.Attribute) rowstore.Item {
 	next := maps.Clone(row)
 	for _, a := range attributes {
-		if a.value == nil {
-			delete(next, a.name)
+		if a.Value == nil {
+			delete(next, a.Name)
 		} else {
-			next[a.name] = a.value
+			next[a.Name] = a.Value
 		}
 	}
 	return next
 }
 
 // checkMalformed checks that the error of a row that cannot be read says which row and which attribute.
-func checkMalformed(t *testing.T, text string, row item, err error) {
+func checkMalformed(t *testing.T, text string, row rowstore.Item, err error) {
 	t.Helper()
 	var malformed *RowError
 	if !errors.As(err, &malformed) {
 		t.Fatalf("%q: the error is %T %v", text, err, err)
 	}
-	if malformed.Attribute == "" || malformed.Problem == "" || malformed.PK != textOf(row[attrPK]) || malformed.SK != textOf(row[attrSK]) {
+	if malformed.Attribute == "" || malformed.Problem == "" || malformed.PK != textOf(row[rowstore.AttrPK]) || malformed.SK != textOf(row[rowstore.AttrSK]) {
 		t.Errorf("%q: the error names something else: %v", text, err)
 	}
 }
@@ -92,11 +92,11 @@ func FuzzLeaseRow(f *testing.F) {
 		case read.epoch <= 0 || read.rev == "":
 			t.Errorf("%q is read with epoch %d and rev %q", text, read.epoch, read.rev)
 		}
-		again, err := decodeLease(written(row, read.attributes()))
+		again, err := decodeLease(written(row, read.Attributes()))
 		if err != nil || !reflect.DeepEqual(again, read) {
 			t.Errorf("%q is read as %+v, and when written so as %+v, %v", text, read, again, err)
 		}
-		if strings.HasPrefix(read.key.pk, leasePrefix) { // which is what rows of leases are read by
+		if strings.HasPrefix(read.key.PK, leasePrefix) { // which is what rows of leases are read by
 			_ = read.lease()
 		}
 	})
@@ -118,9 +118,9 @@ func FuzzServiceRow(f *testing.F) {
 			checkMalformed(t, text, row, err)
 			return
 		}
-		attributes := read.member.attributes()
+		attributes := read.member.Attributes()
 		if read.drain.node != "" {
-			attributes = read.drain.attributes()
+			attributes = read.drain.Attributes()
 		}
 		again, err := decodeService(written(row, attributes))
 		if err != nil || !reflect.DeepEqual(again, read) {
@@ -130,10 +130,9 @@ func FuzzServiceRow(f *testing.F) {
 }
 
 // now is a moment at which the store's time is at the most a second from this.
-func now(at time.Time) moment {
+func now(at time.Time) rowstore.Moment {
 	bounds := storeclock.Bounds{Earliest: at.Add(-time.Second), Latest: at.Add(time.Second)}
-	node := nodeClock{func() elapsed.Reading { return elapsed.Reading{} }}
-	return moment{now: bounds, clock: &timing{node: node}}
+	return new(rowstore.Time).At(bounds)
 }
 
 // Whatever a row with a ttl is: it is deleted only if it is one of this library's, can be read, and nothing lives in it.
@@ -158,14 +157,14 @@ func FuzzReapedRow(f *testing.F) {
 		}
 		lease, leaseErr := decodeLease(row)
 		service, serviceErr := decodeService(row)
-		switch prefix := due.key.pk[:min(2, len(due.key.pk))]; {
-		case due.ttl == "" || due.key.pk != textOf(row[attrPK]) || due.key.sk != textOf(row[attrSK]):
+		switch prefix := due.key.PK[:min(2, len(due.key.PK))]; {
+		case due.ttl == "" || due.key.PK != textOf(row[rowstore.AttrPK]) || due.key.SK != textOf(row[rowstore.AttrSK]):
 			t.Errorf("%q is to be deleted as %+v", text, due)
 		case prefix == leasePrefix && (leaseErr != nil || lease.inSession() || lease.unexpired(at) || due.rev != lease.rev):
 			t.Errorf("%q is a lease and is to be deleted: %+v, %v", text, due, leaseErr)
 		case prefix == memberPrefix && (serviceErr != nil || service.member.live(at) || service.drain.on || due.rev == ""):
 			t.Errorf("%q is of a service and is to be deleted: %+v, %v", text, due, serviceErr)
-		case prefix == processPrefix && due.key.sk == processHead:
+		case prefix == processPrefix && due.key.SK == processHead:
 			t.Errorf("%q is a head and is to be deleted", text)
 		case prefix != leasePrefix && prefix != memberPrefix && prefix != processPrefix:
 			t.Errorf("%q is somebody else's and is to be deleted", text)
@@ -191,7 +190,7 @@ func FuzzPosition(f *testing.F) {
 			t.Errorf("%q is read as %v for %d segments", text, read, segments)
 		}
 		for _, place := range read {
-			if start := place.start(); !place.done && start != nil && (textOf(start[attrPK]) == "" || textOf(start[attrSK]) == "") {
+			if start := place.start(); !place.done && start != nil && (textOf(start[rowstore.AttrPK]) == "" || textOf(start[rowstore.AttrSK]) == "") {
 				t.Errorf("%q begins at %v", text, start)
 			}
 		}

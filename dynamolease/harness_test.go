@@ -155,7 +155,7 @@ func (n *node) owners() []dynamolease.Lease {
 
 func (n *node) heartbeat(name, address string, groups ...string) dynamolease.Member {
 	n.w.Helper()
-	member, err := n.Heartbeat(n.w.Context(), n.w.service, name, address, ttl, groups...)
+	member, err := n.Heartbeat(n.w.Context(), dynamolease.Node{Service: n.w.service, Name: name, Address: address, Groups: groups}, ttl)
 	if err != nil {
 		n.w.Fatalf("heartbeat of %s: %v", name, err)
 	}

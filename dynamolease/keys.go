@@ -3,15 +3,13 @@ package dynamolease
 import (
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Names of the table's attributes. `exp` (the store's time in milliseconds) decides liveness; `ttl` (epoch seconds)
-// only lets DynamoDB throw a row away long after, and nothing is ever decided by it.
+// Names of the table's attributes, besides those of the row store. `exp` (the store's time in
+// milliseconds) decides liveness. `ttl` (epoch seconds) only lets DynamoDB throw a row away long
+// after, and nothing is ever decided by it.
 const (
-	attrPK         = "pk"
-	attrSK         = "sk"
-	attrRev        = "rev"
 	attrExp        = "exp"
 	attrTTL        = "ttl"
 	attrOwner      = "owner"
@@ -39,26 +37,22 @@ const (
 	maxGroupsTotal = 100
 )
 
-// A key is the primary key of a row.
-type key struct{ pk, sk string }
-
-func leaseKey(group string, partition int) key {
-	return key{leasePrefix + group, fmt.Sprintf(partitionKey, partition)}
+func leaseKey(group string, partition int) rowstore.Key {
+	return rowstore.Key{PK: leasePrefix + group, SK: fmt.Sprintf(partitionKey, partition)}
 }
 
-func memberKey(service, node string) key {
-	return key{memberPrefix + service, nodePrefix + node}
+func memberKey(service, node string) rowstore.Key {
+	return rowstore.Key{PK: memberPrefix + service, SK: nodePrefix + node}
 }
 
-// sessionKey is the key of a session's row; session is the node, '#', and the session's id.
-func sessionKey(service, session string) key {
-	return key{memberPrefix + service, nodePrefix + session}
+// sessionKey returns the key of a session's row. session is the node, '#', and the session's id.
+func sessionKey(service, session string) rowstore.Key {
+	return rowstore.Key{PK: memberPrefix + service, SK: nodePrefix + session}
 }
 
-func (k key) attributes() map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{attrPK: stringValue(k.pk), attrSK: stringValue(k.sk)}
-}
+// decode begins to read a row. Its errors are a [RowError].
+func decode(row rowstore.Item) *rowstore.Decoder { return rowstore.Decode(row, malformed) }
 
-func (k key) malformed(attribute, problem string) error {
-	return &RowError{PK: k.pk, SK: k.sk, Attribute: attribute, Problem: problem}
+func malformed(k rowstore.Key, attribute, problem string) error {
+	return &RowError{PK: k.PK, SK: k.SK, Attribute: attribute, Problem: problem}
 }

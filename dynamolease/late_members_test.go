@@ -1,11 +1,13 @@
 package dynamolease_test
 
+import "github.com/dynamolease/dynamolease/dynamolease"
+
 func lateHeartbeat(w *world) {
 	a := w.node()
 	a.heartbeat("a", "old:1", "g")
 	late := newMailbox()
 	a.path.Next("UpdateItem", late.post())
-	_, err := a.Heartbeat(w.giveUp(), w.service, "a", "late:1", ttl)
+	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	a.heartbeat("a", "new:1")
 	late.deliver()
@@ -16,7 +18,7 @@ func lateFirstHeartbeat(w *world) {
 	a := w.node()
 	late := newMailbox()
 	a.path.Next("UpdateItem", late.post())
-	_, err := a.Heartbeat(w.giveUp(), w.service, "a", "late:1", ttl)
+	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	a.heartbeat("a", "new:1")
 	late.deliver()
@@ -53,7 +55,7 @@ func lateHeartbeatGivenUp(w *world, leaves int) {
 	a.members()
 	late := newMailbox()
 	a.path.Next("UpdateItem", late.post())
-	_, err := a.Heartbeat(w.giveUp(), w.service, "a", "late:1", ttl)
+	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	for range leaves {
 		a.leave("a")

@@ -3,58 +3,73 @@ package dynamolease
 import (
 	"time"
 
-	"github.com/dynamolease/dynamolease/internal/elapsed"
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A Lease is the ownership of one partition of a group, as the store last saw it. It is a value: it does not follow
-// what happens to the row later.
+// A Lease is the ownership of one partition of a group, as the store last saw it. It is a value: it
+// does not follow what happens to the row later.
 type Lease struct {
 	Group     string
 	Partition int
 	Owner     string
 
-	// Epoch is the fencing token: it grows at every acquisition that is not an extension, also when the row was
-	// deleted in between, and so orders the holders of a partition for ever. It starts at the store's time in
-	// milliseconds and stays far below 2^53.
+	// Epoch is the fencing token: it grows at every acquisition that is not an extension, also when
+	// the row was deleted in between, and so orders the holders of a partition for ever. It starts at
+	// the store's time in milliseconds and stays far below 2^53.
 	Epoch int64
 
-	// ExpiresAt is the time on the store's clock from which on the lease is not live; of a lease in a session, as far as
-	// the session's latest heartbeat went, and zero where the session was not looked at. To compare it with this node's
-	// clock tells nothing; [Lease.Remaining] does.
+	// ExpiresAt is the time on the store's clock from which on the lease is not live. Of a lease in a
+	// session it is how far the session's latest heartbeat went, and zero if the session was not
+	// looked at. Do not compare it with this node's clock; [Lease.Remaining] tells what is left.
 	ExpiresAt time.Time
 
-	// Session is the session that the lease lives as long as, as "node#id"; empty for a lease with its own expiry.
+	// Session is the session that the lease lives as long as, as "node#id"; empty for a lease with
+	// its own expiry.
 	Session string
 
-	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when nobody did.
+	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when
+	// nobody did.
 	Checkpoint []byte
 
-	revoked bool // as the row said
-	tenure  tenure
+	revoked  bool // as the row said
+	validity validity
 }
 
-// Remaining is how long this process may still count on the lease: until ttl after the call that got or extended it
-// began, on this node's own elapsed-time clock, and never longer than the row allows. It is zero for a lease of
-// another owner, for one that has run out (also while the process or the machine was suspended), and for one whose
-// answer came too late. It is not refreshed by later calls: use the lease that the latest Acquire or Renew returned.
-func (l Lease) Remaining() time.Duration { return l.tenure.remaining() }
+// Remaining returns how long this process may still count on the lease: until ttl after the call that
+// got or extended it began, on this node's own elapsed-time clock, and never longer than the row
+// allows. It is zero for a lease of another owner, for one that has run out (also while the process
+// or the machine was suspended), and for one whose answer came too late. Later calls do not refresh
+// it: use the lease that the latest Acquire or Renew returned.
+func (l Lease) Remaining() time.Duration { return l.validity.remaining() }
 
-// A tenure is until when a holder may believe in a lease. The zero tenure is over.
-type tenure struct {
-	clock *nodeClock
-	until time.Duration // a reading of the clock's Max
-	grip  *grip         // instead, for a lease in a session
+// Revoked reports whether an operator has taken the lease from its holder (see [Store.Revoke]):
+// nothing extends it any more. Of a lease in a session of this process it tells as soon as the
+// session knows: finish the work, and release it. Of any other it is as the store saw it. (The next
+// Renew leaves out a revoked lease with an expiry of its own.)
+func (l Lease) Revoked() bool {
+	return l.revoked || l.validity.held != nil && l.validity.held.revoked.Load()
 }
 
-// A nodeClock is the elapsed-time clock of this node.
-type nodeClock struct{ now elapsed.Clock }
+// A validity is until when a holder may count on a lease. The zero validity is over.
+type validity struct {
+	time  *rowstore.Time
+	until time.Duration // a reading of the elapsed clock's Max
+	held  *heldLease    // instead, for a lease in a session
+}
 
-func (t tenure) remaining() time.Duration {
-	if t.grip != nil {
-		return t.grip.remaining()
-	}
-	if t.clock == nil {
+func (v validity) remaining() time.Duration {
+	switch {
+	case v.held != nil:
+		return v.held.remaining()
+	case v.time == nil:
 		return 0
+	default:
+		return max(0, v.until-v.time.Elapsed().Max)
 	}
-	return max(0, t.until-t.clock.now().Max)
+}
+
+// validity returns how long the holder may count on a row with this expiry, which an attempt wrote.
+func (s *Store) validity(applied *rowstore.Pending[leaseRow], ttl time.Duration, exp int64, answer request.Answer) validity {
+	return validity{time: s.rows.Time, until: applied.At.Until(ttl, exp, answer)}
 }

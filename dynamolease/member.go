@@ -2,26 +2,49 @@ package dynamolease
 
 import "time"
 
+// A Node is how a process takes part in a service: under which name, where others reach it, and in
+// which groups of leases.
+type Node struct {
+	// Service is the fleet that the node is part of: 1 to 255 bytes of UTF-8. Required.
+	Service string
+
+	// Name is the node's name in the service: 1 to 255 bytes of UTF-8 without '#'. Required.
+	Name string
+
+	// Address is where others reach the node: 1 to 255 bytes of UTF-8. Required.
+	Address string
+
+	// Groups are the groups of leases that the node takes part in, at most 100. Defaults to none.
+	Groups []string
+}
+
+func (n Node) validate() error {
+	return firstError(checkName("Node.Service", n.Service), checkNode("Node.Name", n.Name),
+		checkName("Node.Address", n.Address), checkGroups("Node.Groups", n.Groups))
+}
+
 // A Member is a node that takes part in a service, as its latest heartbeat says.
 type Member struct {
 	Service string
 	Node    string
 	Address string
 
-	// Groups are the lease groups that the node takes part in, sorted, each once.
+	// Groups are the groups of leases that the node takes part in, sorted, each once.
 	Groups []string
 
-	// Session is the node's session, as "node#id", and empty for a member by heartbeats alone. A node that restarted
-	// under its own name is listed once, by its newest session.
+	// Session is the node's session, as "node#id", and empty for a member by heartbeats alone. A node
+	// that restarted under its own name is listed once, by its newest session.
 	Session string
 
-	// Signals is how often the session has signalled the others that there is something to look at, see
-	// [Session.Signal]: 0 for one that does not signal, and never less than before for one session.
+	// Signals is how often the session has signalled the others to look at the owners, see
+	// [Session.Signal]. It is 0 for a session that does not signal, and never less than before for one
+	// session.
 	Signals int64
 
 	// Drained is true while an operator keeps the node from taking part: see [Store.Drain].
 	Drained bool
 
-	// ExpiresAt is the time on the store's clock at which the node stops being a member without another heartbeat.
+	// ExpiresAt is the time on the store's clock at which the node stops being a member without
+	// another heartbeat.
 	ExpiresAt time.Time
 }

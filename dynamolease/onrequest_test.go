@@ -90,7 +90,7 @@ func TestOnRequestOutcomes(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				n, r := w.toldNode()
 				n.path.Next("UpdateItem", fault.fault)
-				_, err := n.Heartbeat(w.Context(), w.service, "A", "host", ttl)
+				_, err := n.Heartbeat(w.Context(), dynamolease.Node{Service: w.service, Name: "A", Address: "host"}, ttl)
 				got := r.take()
 				if len(got) < 2 || got[1].Outcome != want[fault.kind] || got[1].Operation != "UpdateItem" || (got[1].Err == nil) != (fault.kind == harmless) {
 					w.Fatalf("%+v, %v", got, err)
@@ -120,7 +120,7 @@ func TestOnRequestRefused(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
-		if _, err := n.Heartbeat(ctx, w.service, "A", "host", ttl); err == nil || len(r.take()) != 0 {
+		if _, err := n.Heartbeat(ctx, dynamolease.Node{Service: w.service, Name: "A", Address: "host"}, ttl); err == nil || len(r.take()) != 0 {
 			w.Error("told of a request that was not made")
 		}
 	})

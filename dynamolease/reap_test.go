@@ -102,7 +102,7 @@ func reapLife(w *world) {
 	n.acquire(4, "B")
 	n.release(4, "B")
 	n.heartbeat("here", "host:3")
-	session, err := n.OpenSession(w.Context(), w.service, "C", "host:4", ttl)
+	session, err := n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "C", Address: "host:4"}, ttl)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func reapGrace(w *world) {
 
 func reapSession(w *world) {
 	n := w.node()
-	session, err := n.OpenSession(w.Context(), w.service, "A", "host:1", ttl)
+	session, err := n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "A", Address: "host:1"}, ttl)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func prepareFencedElsewhere(n *node) {
 }
 
 func callOpen(ctx context.Context, n *node) (err error) {
-	n.session, err = n.OpenSession(ctx, n.w.service, "a", "new:1", ttl)
+	n.session, err = n.OpenSession(ctx, dynamolease.Node{Service: n.w.service, Name: "a", Address: "new:1"}, ttl)
 	if err == nil && n.session.Remaining() < ttl*4/5 {
 		n.w.Errorf("%v remaining of %v", n.session.Remaining(), ttl)
 	}

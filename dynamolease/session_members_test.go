@@ -143,7 +143,7 @@ func TestSessionUnansweredThenLeft(t *testing.T) {
 					a, b, late := w.node(), w.node(), newMailbox()
 					b.heartbeat("b", "b:1")
 					a.path.Next("UpdateItem", fault(late))
-					_, err := a.OpenSession(w.giveUp(), w.service, "a", "new:1", ttl)
+					_, err := a.OpenSession(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "new:1"}, ttl)
 					w.wantUnknown("open session", err)
 					if other {
 						b.leave("a")

@@ -146,7 +146,7 @@ func (p *fencer) step() {
 }
 
 func (p *fencer) reopen(ctx context.Context) {
-	session, err := p.OpenSession(ctx, p.w.service, p.name, "here:1", ttl)
+	session, err := p.OpenSession(ctx, dynamolease.Node{Service: p.w.service, Name: p.name, Address: "here:1"}, ttl)
 	if err == nil {
 		p.session = session
 	}

@@ -16,7 +16,7 @@ import (
 // open opens the node's session in the world's service.
 func (n *node) open(name string, ttl time.Duration) {
 	n.w.Helper()
-	session, err := n.OpenSession(n.w.Context(), n.w.service, name, "new:1", ttl, n.w.group)
+	session, err := n.OpenSession(n.w.Context(), dynamolease.Node{Service: n.w.service, Name: name, Address: "new:1", Groups: []string{n.w.group}}, ttl)
 	if err != nil {
 		n.w.Fatalf("open session of %s: %v", name, err)
 	}

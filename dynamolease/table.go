@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // How often a table that is being created is asked for its state.
@@ -25,15 +27,15 @@ const (
 // infrastructure instead, and call CheckTable.
 func (s *Store) CreateTable(ctx context.Context) error {
 	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName:   &s.table,
+		TableName:   &s.rows.Name,
 		BillingMode: types.BillingModePayPerRequest,
 		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String(attrPK), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String(attrSK), KeyType: types.KeyTypeRange},
+			{AttributeName: aws.String(rowstore.AttrPK), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(rowstore.AttrSK), KeyType: types.KeyTypeRange},
 		},
 		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(rowstore.AttrPK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(rowstore.AttrSK), AttributeType: types.ScalarAttributeTypeS},
 		},
 	})
 	var exists *types.ResourceInUseException
@@ -72,7 +74,7 @@ func (s *Store) awaitTable(ctx context.Context) (*types.TableDescription, error)
 }
 
 func (s *Store) describe(ctx context.Context) (*types.TableDescription, error) {
-	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.table})
+	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.rows.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func (s *Store) enableTTL(ctx context.Context) error {
 		return err
 	}
 	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName:               &s.table,
+		TableName:               &s.rows.Name,
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(attrTTL), Enabled: aws.Bool(true)},
 	})
 	if err != nil {
@@ -116,7 +118,7 @@ func (s *Store) CheckTable(ctx context.Context) error {
 		return s.explain(err, "check table")
 	}
 	if !on {
-		s.logger.WarnContext(ctx, "dynamolease: the table's TTL is off, dead rows stay", "table", s.table, "attribute", attrTTL)
+		s.logger.WarnContext(ctx, "dynamolease: the table's TTL is off, dead rows stay", "table", s.rows.Name, "attribute", attrTTL)
 	}
 	return nil
 }
@@ -125,14 +127,14 @@ func (s *Store) checkDescription(ctx context.Context, table *types.TableDescript
 	switch {
 	case table.TableStatus != types.TableStatusActive && table.TableStatus != types.TableStatusUpdating:
 		return s.unfit(fmt.Sprintf("it is %s", table.TableStatus), "wait until it is ACTIVE")
-	case !hasKey(table, attrPK, types.KeyTypeHash) || !hasKey(table, attrSK, types.KeyTypeRange) || len(table.KeySchema) != 2:
+	case !hasKey(table, rowstore.AttrPK, types.KeyTypeHash) || !hasKey(table, rowstore.AttrSK, types.KeyTypeRange) || len(table.KeySchema) != 2:
 		return s.unfit("its keys do not fit",
 			`create it anew with the string keys "pk" (partition key) and "sk" (sort key)`)
 	case len(table.Replicas) > 0 && table.MultiRegionConsistency == types.MultiRegionConsistencyStrong && s.renewal == Transactions:
 		return s.unfit("it is multi-Region strongly consistent and has no transactions", "set Options.Renewal to EachItem")
 	case len(table.Replicas) > 0 && table.MultiRegionConsistency != types.MultiRegionConsistencyStrong:
 		s.logger.WarnContext(ctx, "dynamolease: the table has eventually consistent replicas: all nodes must use one Region, or two can hold a lease",
-			"table", s.table)
+			"table", s.rows.Name)
 	}
 	return nil
 }
@@ -152,7 +154,7 @@ func hasKey(table *types.TableDescription, name string, kind types.KeyType) bool
 
 // checkTTL tells whether the table's TTL is on. One on another attribute is an error: it could delete live rows.
 func (s *Store) checkTTL(ctx context.Context) (on bool, err error) {
-	out, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.table})
+	out, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.rows.Name})
 	if err != nil {
 		return false, err
 	}
@@ -167,5 +169,5 @@ func (s *Store) checkTTL(ctx context.Context) (on bool, err error) {
 }
 
 func (s *Store) unfit(problem, remedy string) error {
-	return &SetupError{Table: s.table, Problem: problem, Remedy: remedy}
+	return &SetupError{Table: s.rows.Name, Problem: problem, Remedy: remedy}
 }

@@ -129,11 +129,14 @@ func TestSetupErrorsLS31(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	operations := map[string]func(s *dynamolease.Store) error{
-		"Acquire":    func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
-		"Renew":      func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
-		"Release":    func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
-		"Owners":     func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
-		"Heartbeat":  func(s *dynamolease.Store) error { _, err := s.Heartbeat(ctx, "s", "n", "here", ttl); return err },
+		"Acquire": func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
+		"Renew":   func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
+		"Release": func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
+		"Owners":  func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
+		"Heartbeat": func(s *dynamolease.Store) error {
+			_, err := s.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl)
+			return err
+		},
 		"Members":    func(s *dynamolease.Store) error { _, err := s.Members(ctx, "s"); return err },
 		"Leave":      func(s *dynamolease.Store) error { return s.Leave(ctx, "s", "n") },
 		"CheckTable": func(s *dynamolease.Store) error { return s.CheckTable(ctx) },

@@ -54,7 +54,7 @@ func TestSessionWrittenOverIsUnknown(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, operator := w.node(), w.node()
 				a.path.Every("UpdateItem", onceAndBusy(fault, func() { operator.leave("a") }))
-				if _, err := a.OpenSession(w.Context(), w.service, "a", "a:1", ttl, w.group); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+				if _, err := a.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "a", Address: "a:1", Groups: []string{w.group}}, ttl); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 					w.Errorf("%v, want that the outcome is unknown", err)
 				}
 			})
@@ -103,11 +103,14 @@ func TestTurnedAwayIsCertain(t *testing.T) {
 		"drain":   func(n *node) error { return n.Drain(n.w.Context(), n.w.service, "a") },
 		"undrain": func(n *node) error { return n.Undrain(n.w.Context(), n.w.service, "a") },
 		"heartbeat": func(n *node) error {
-			_, err := n.Store.Heartbeat(n.w.Context(), n.w.service, "a", "a:1", ttl)
+			_, err := n.Store.Heartbeat(n.w.Context(), dynamolease.Node{Service: n.w.service, Name: "a", Address: "a:1"}, ttl)
 			return err
 		},
-		"leave":                     func(n *node) error { return n.Leave(n.w.Context(), n.w.service, "a") },
-		"open":                      func(n *node) error { _, err := n.OpenSession(n.w.Context(), n.w.service, "b", "b:1", ttl); return err },
+		"leave": func(n *node) error { return n.Leave(n.w.Context(), n.w.service, "a") },
+		"open": func(n *node) error {
+			_, err := n.OpenSession(n.w.Context(), dynamolease.Node{Service: n.w.service, Name: "b", Address: "b:1"}, ttl)
+			return err
+		},
 		"in a session, heartbeat":   func(n *node) error { _, err := n.session.Heartbeat(n.w.Context()); return err },
 		"in a session, acquire":     func(n *node) error { _, _, err := n.session.Acquire(n.w.Context(), n.w.group, 2); return err },
 		"in a session, release":     func(n *node) error { _, err := n.session.Release(n.w.Context(), n.w.group, 4); return err },

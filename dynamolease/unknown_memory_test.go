@@ -105,7 +105,7 @@ func TestAnotherTakesUnknownAcquisition(t *testing.T) {
 			n, other := w.node(), w.node()
 			n.acquire(1, "x")
 			n.release(1, "x")
-			first, err := n.OpenSession(w.Context(), w.service, "n", "here:1", 10*ttl)
+			first, err := n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "n", Address: "here:1"}, 10*ttl)
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestAnotherTakesUnknownAcquisition(t *testing.T) {
 			if len(held) != 1 || held[0].Session != first.ID() || first.Remaining() == 0 {
 				w.Fatalf("got %v", held)
 			}
-			second, err := n.OpenSession(w.Context(), w.service, "n", "here:1", ttl)
+			second, err := n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "n", Address: "here:1"}, ttl)
 			if err != nil {
 				w.Fatal(err)
 			}

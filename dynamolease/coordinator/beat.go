@@ -40,7 +40,7 @@ func (c *Coordinator) open(ctx context.Context) error {
 	for i, g := range c.groups {
 		names[i] = g.Name
 	}
-	session, err := c.store.OpenSession(ctx, c.cfg.Service, c.cfg.Node, c.cfg.Address, c.cfg.TTL, names...)
+	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names}, c.cfg.TTL)
 	if err != nil {
 		return err
 	}

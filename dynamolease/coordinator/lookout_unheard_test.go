@@ -86,7 +86,7 @@ func short(c *coordinator.Config) { c.TTL, c.Interval = 2*time.Second, 200*time.
 func mutesUnheard(w *world) {
 	store := w.look()
 	defer store.Close()
-	mute, err := store.OpenSession(w.Context(), w.service, "mute", "mute:1", ttl, w.group)
+	mute, err := store.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "mute", Address: "mute:1", Groups: []string{w.group}}, ttl)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func signalsInExchange(w *world) {
 	store := w.look()
 	defer store.Close()
 	open := func(name string) *dynamolease.Session {
-		session, err := store.OpenSession(w.Context(), w.service, name, name+":1", 2*time.Hour, w.group)
+		session, err := store.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: name, Address: name + ":1", Groups: []string{w.group}}, 2*time.Hour)
 		if err == nil {
 			err = store.Drain(w.Context(), w.service, name)
 		}

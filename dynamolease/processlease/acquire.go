@@ -73,7 +73,7 @@ func (a *acquisition) step(ctx context.Context) (Outcome, error) {
 
 func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	if a.observed.store != nil && a.observed.Remaining() == 0 {
-		out, err := a.store.tryTakeover(ctx, a.observed)
+		out, err := a.store.tryTakeover(ctx, a.observed, a.store.budget())
 		if err != nil || out.Acquired {
 			return out, err // after a failure the observation is as good as before
 		}

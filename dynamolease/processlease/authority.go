@@ -9,23 +9,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
 // An Authority speaks for the process leases of all nodes in one table, with one ttl. It is safe for concurrent use, and
 // one per process and table is enough.
 type Authority struct {
-	client    Client
-	table     string
+	rows      *rowstore.Table
 	ttl       time.Duration
-	timeout   time.Duration // of a single request
 	retention time.Duration // of fences; KeepFences
 	logger    *slog.Logger
 
 	clock      elapsed.Clock
-	quick      *quickClock       // for Manager.Valid
-	storeTime  *storeclock.Clock // dates the end of a fence's retention, and nothing else
-	sender     *request.Sender
+	quick      *quickClock // for Manager.Valid
 	background sync.WaitGroup
 
 	mu     sync.Mutex
@@ -57,16 +54,16 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	storeTime := storeclock.New(storeclock.Config{Elapsed: clock, Slack: storeclock.DefaultSlack,
 		Margin: storeclock.DefaultMargin, DriftPPM: storeclock.DefaultDriftPPM, MaxSkew: storeclock.DefaultMaxSkew})
 	return &Authority{
-		client:    client,
-		table:     table,
+		rows: &rowstore.Table{
+			Client: client, Name: table, Sender: request.NewSender(storeTime, clock), MaxWait: o.RequestTimeout,
+			// The store's time dates the end of a fence's retention, and decides nothing.
+			Time: &rowstore.Time{Elapsed: clock, Store: storeTime}, Timeless: true,
+		},
 		ttl:       ttl,
-		timeout:   min(o.RequestTimeout, ttl/requestsPerTTL),
 		retention: o.FenceRetention,
 		logger:    o.Logger,
 		clock:     clock,
 		quick:     newQuickClock(clock, &o),
-		storeTime: storeTime,
-		sender:    request.NewSender(storeTime, clock),
 	}, nil
 }
 
@@ -75,7 +72,12 @@ func (a *Authority) StoreFor(node string) (*Store, error) {
 	if err := checkNode(node); err != nil {
 		return nil, err
 	}
-	return &Store{authority: a, node: node}, nil
+	return a.store(node), nil
+}
+
+func (a *Authority) store(node string) *Store {
+	never := func(headWrite, int64) bool { return false }
+	return &Store{authority: a, node: node, heads: rowstore.NewCache(never)}
 }
 
 // Close waits until the background work has ended that dates superseded fences, which takes at most 10 seconds, and has no
@@ -97,11 +99,17 @@ func (a *Authority) inBackground(work func()) {
 }
 
 func (a *Authority) budget() *request.Budget {
-	return request.NewBudget(a.ttl/callsPerTTL, a.ttl/requestsPerTTL)
+	return a.rows.Budget(a.ttl)
+}
+
+// get reads a row, strongly consistent, until there is an answer. A row that is not there is empty.
+func (a *Authority) get(ctx context.Context, k rowstore.Key, budget *request.Budget) (rowstore.Item, error) {
+	row, _, err := a.rows.Get(ctx, k, budget, a.rows.Timeout(a.ttl))
+	return row, a.failure(ctx, err)
 }
 
 // evidence reads a fence. Without one, found is false.
-func (a *Authority) evidence(ctx context.Context, node string, k key, budget *request.Budget) (f Fence, found bool, err error) {
+func (a *Authority) evidence(ctx context.Context, node string, k rowstore.Key, budget *request.Budget) (f Fence, found bool, err error) {
 	row, err := a.get(ctx, k, budget)
 	if err != nil || len(row) == 0 {
 		return Fence{}, false, err

@@ -1,15 +1,12 @@
 package processlease
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // Besides these, calls return *[dynamolease.ArgumentError] for what cannot be asked, *[dynamolease.SetupError] where the
@@ -60,23 +57,20 @@ func invalid(format string, args ...any) error {
 
 func missing(what string) error { return fmt.Errorf("%w: %s", ErrMissing, what) }
 
-// failure explains the error of a request that failed for good, or for longer than the call could try.
-func (a *Authority) failure(err error) error {
-	var absent *types.ResourceNotFoundException
-	var api smithy.APIError
+// failure returns the error of a request that failed for good, or for longer than the call could try.
+// Errors of this package, and that of the context, stay as they are.
+func (a *Authority) failure(ctx context.Context, err error) error {
 	switch {
-	case errors.As(err, &absent):
-		return &dynamolease.SetupError{Table: a.table, Problem: "it does not exist in this account and Region (or is still being created)",
+	case err == nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrIO), ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return err
+	case errors.As(err, new(*dynamolease.SetupError)), errors.As(err, new(*dynamolease.ArgumentError)):
+		return err
+	case request.NoTable(err):
+		return &dynamolease.SetupError{Table: a.rows.Name, Problem: "it does not exist in this account and Region (or is still being created)",
 			Remedy: "create it, or check the name, the credentials and the Region", Err: err}
-	case errors.As(err, &api) && denied(api, err):
-		return &dynamolease.SetupError{Table: a.table, Problem: "these credentials are not allowed to do that",
+	case request.Denied(err):
+		return &dynamolease.SetupError{Table: a.rows.Name, Problem: "these credentials are not allowed to do that",
 			Remedy: "grant dynamodb:GetItem and dynamodb:UpdateItem on the table", Err: err}
 	}
 	return fmt.Errorf("%w: %w", ErrIO, err)
-}
-
-func denied(api smithy.APIError, err error) bool {
-	var response *smithyhttp.ResponseError
-	return api.ErrorCode() == "AccessDeniedException" ||
-		errors.As(err, &response) && response.HTTPStatusCode() == http.StatusForbidden
 }

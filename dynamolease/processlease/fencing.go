@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // FencingDeadline is the deadline that the context of a [Authority.FenceIncarnation] beginning now should have: a full
@@ -34,7 +35,7 @@ func (a *Authority) FenceIncarnation(ctx context.Context, participant Participan
 	if err := participant.check(); err != nil {
 		return Fence{}, fmt.Errorf("fence: %w", err)
 	}
-	f, err := a.fence(ctx, &Store{authority: a, node: participant.Node}, participant)
+	f, err := a.fence(ctx, a.store(participant.Node), participant)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, ErrDeadline) {
 		err = fmt.Errorf("%w: %w", ErrDeadline, err)
 	}
@@ -76,8 +77,18 @@ func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 			return Lease{}, err
 		}
 	}
-	out, err := s.tryTakeover(ctx, o)
+	out, err := s.tryTakeover(ctx, o, s.budgetUntil(ctx))
 	return out.Lease, err
+}
+
+// budgetUntil allows attempts until the deadline of ctx, and at least for a call's share of the ttl.
+func (s *Store) budgetUntil(ctx context.Context) *request.Budget {
+	ttl := s.authority.ttl
+	total := ttl / 2
+	if deadline, ok := ctx.Deadline(); ok {
+		total = max(total, time.Until(deadline)+ttl)
+	}
+	return request.NewBudget(total, ttl/6)
 }
 
 // verifiedEvidence is the proof that a boot was superseded, whoever did it.

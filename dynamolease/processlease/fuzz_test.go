@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
@@ -22,14 +24,25 @@ const (
 		"successor.owner S " + successor + "\nsuccessor.term N 3\nsuccessor.seq N 8\nsuccessor.exp N 2\n"
 )
 
+// itemOf is the row with these attributes.
+func itemOf(k rowstore.Key, attributes []rowstore.Attribute) rowstore.Item {
+	row := k.Item()
+	for _, a := range attributes {
+		if a.Value != nil {
+			row[a.Name] = a.Value
+		}
+	}
+	return row
+}
+
 // checkInvalid checks that the error of a row that cannot be read is one that names it.
-func checkInvalid(t *testing.T, k key, text string, err error) {
+func checkInvalid(t *testing.T, k rowstore.Key, text string, err error) {
 	t.Helper()
-	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), k.pk) || !strings.Contains(err.Error(), k.sk) {
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), k.PK) || !strings.Contains(err.Error(), k.SK) {
 		t.Errorf("%q: the error is %v", text, err)
 	}
 	var malformed *dynamolease.RowError
-	if errors.As(err, &malformed) && (malformed.PK != k.pk || malformed.SK != k.sk || malformed.Attribute == "" || malformed.Problem == "") {
+	if errors.As(err, &malformed) && (malformed.PK != k.PK || malformed.SK != k.SK || malformed.Attribute == "" || malformed.Problem == "") {
 		t.Errorf("%q: the error names something else: %v", text, err)
 	}
 }
@@ -63,7 +76,7 @@ func FuzzHead(f *testing.F) {
 			t.Errorf("%q is read as %v", text, read)
 		}
 		written := maps.Clone(row)
-		maps.Copy(written, read.attributes())
+		maps.Copy(written, itemOf(headKey(node), read.attributes()))
 		if again, err := decodeHead(node, written); err != nil || again != read {
 			t.Errorf("%q is read as %+v, and when written so as %+v, %v", text, read, again, err)
 		}
@@ -103,37 +116,37 @@ func FuzzFenceRow(f *testing.F) {
 		if read.Validate() != nil || read.Successor.Node != node || bySuccessor && read.Successor.Term != 3 || !bySuccessor && read.Predecessor.Owner.String() != owner {
 			t.Errorf("%q at %v is read as %v", text, k, read)
 		}
-		if again, err := decodeFence(k, node, read.attributes()); err != nil || !again.equal(read) {
+		if again, err := decodeFence(k, node, itemOf(k, read.attributes())); err != nil || !again.equal(read) {
 			t.Errorf("%q is read as %+v, and when written so as %+v, %v", text, read, again, err)
 		}
 	})
 }
 
-// Whatever the reasons of a cancelled takeover: a head comes along only where the condition on the head did not hold.
-func FuzzRefusedHead(f *testing.F) {
+// Whatever the reasons of a cancelled takeover: it ends the call only if the head was looked at, and
+// then with an error that says that the rows are at fault.
+func FuzzRefusedFence(f *testing.F) {
 	for _, codes := range []string{
-		"ConditionalCheckFailed,None,None", "None,ConditionalCheckFailed,ConditionalCheckFailed", "TransactionConflict,ConditionalCheckFailed,None",
+		"None,ConditionalCheckFailed,ConditionalCheckFailed", "TransactionConflict,ConditionalCheckFailed,None",
 		"None,TransactionConflict,None", "ValidationError,None,None", "None,None,Unheard", "",
 	} {
-		f.Add(codes, headRow)
+		f.Add(codes)
 	}
-	f.Fuzz(func(t *testing.T, codes, text string) {
+	f.Fuzz(func(t *testing.T, codes string) {
 		refusal := new(types.TransactionCanceledException)
+		busy, final := true, false
 		for code := range strings.SplitSeq(codes, ",") {
-			refusal.CancellationReasons = append(refusal.CancellationReasons, types.CancellationReason{Code: &code})
+			reason := types.CancellationReason{Code: &code}
+			outcome := request.ClassifyReason(reason)
+			busy = busy && (len(refusal.CancellationReasons) > 0 || outcome == request.NotDone)
+			final = final || outcome == request.Refused || outcome == request.Failed
+			refusal.CancellationReasons = append(refusal.CancellationReasons, reason)
 		}
-		first := &refusal.CancellationReasons[0]
-		if *first.Code == conditionFailed {
-			first.Item = testkit.Row(text)
+		err := fenceRefused(refusal)
+		if (err != nil) != (final && !busy) {
+			t.Errorf("%s: %v", codes, err)
 		}
-		row, changed, err := refusedHead(refusal)
-		switch {
-		case changed != (*first.Code == conditionFailed):
-			t.Errorf("%s: changed is %v", codes, changed)
-		case err != nil && (changed || !errors.Is(err, ErrInvalid)):
+		if err != nil && !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: the error is %v", codes, err)
-		case !changed && len(row) > 0:
-			t.Errorf("%s: a row came: %v", codes, row)
 		}
 	})
 }

@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
-
-const retirementPatience = 10 * time.Second
 
 // retire dates, in the background, the fences that began the superseded term and the terms before it, so that DynamoDB's
 // TTL throws them away after their retention. No call waits for it, and what it does not get done stays in the table,
@@ -23,7 +18,7 @@ func (a *Authority) retire(ctx context.Context, superseded Lease) {
 		return
 	}
 	a.inBackground(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retirementPatience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.Patience)
 		defer cancel()
 		if err := a.retireTerms(ctx, superseded.Node, superseded.Term); err != nil {
 			a.logger.WarnContext(ctx, "processlease: superseded fences stay for now",
@@ -35,7 +30,7 @@ func (a *Authority) retire(ctx context.Context, superseded Lease) {
 // retireTerms dates the fences up to term that are not. The oldest comes first, so that wherever this is broken off, those
 // that are left are the latest ones, and are found from the end.
 func (a *Authority) retireTerms(ctx context.Context, node string, term uint64) error {
-	budget := request.NewBudget(retirementPatience, time.Second)
+	budget := a.rows.Budget(0)
 	next, err := a.firstUndated(ctx, node, term, budget)
 	var malformed error
 	for ; err == nil && next <= term; next++ {
@@ -89,41 +84,32 @@ func (a *Authority) dateTerm(ctx context.Context, node string, term uint64, budg
 		return err
 	}
 	// The one that is looked at comes last: with it, both are done.
-	for _, k := range []key{predecessorKey(node, f.Predecessor.Owner), successorKey(node, term)} {
+	for _, k := range []rowstore.Key{predecessorKey(node, f.Predecessor.Owner), successorKey(node, term)} {
 		if err := a.date(ctx, k, budget); err != nil {
-			return fmt.Errorf("date fence %s: %w", k.sk, err)
+			return fmt.Errorf("date fence %s: %w", k.SK, err)
 		}
 	}
 	return nil
 }
 
 // date gives a fence its ttl, unless it has one or is gone.
-func (a *Authority) date(ctx context.Context, k key, budget *request.Budget) error {
-	end := a.latest().Add(a.retention)
-	e := newExpression(item{attrTTL: &types.AttributeValueMemberN{Value: strconv.FormatInt(end.Unix()+1, 10)}})
-	e.requirePresent(attrPK)
-	e.requireAbsent(attrTTL)
-	update := e.update(a.table, k)
-	for {
-		_, outcome, err := a.sender.Do(ctx, a.timeout, func(ctx context.Context, opt func(*dynamodb.Options)) error {
-			_, err := a.client.UpdateItem(ctx, updateItem(update), opt)
-			return err
-		})
-		switch outcome {
-		case request.Done, request.Refused:
-			return nil
-		case request.Failed:
-			return a.failure(err)
-		}
-		if err := a.again(ctx, budget, err); err != nil {
-			return err
-		}
-	}
+func (a *Authority) date(ctx context.Context, k rowstore.Key, budget *request.Budget) error {
+	undated := rowstore.Condition{Exists: true, Equal: []rowstore.Attribute{{Name: attrTTL}}}
+	end := a.latest().Add(a.retention).Unix() + 1
+	send := a.rows.Write(a.rows.Update(k, undated, []rowstore.Attribute{{Name: attrTTL, Value: rowstore.Number(end)}}))
+	err := a.rows.Try(ctx, budget, a.rows.Timeout(a.ttl), rowstore.Attempts{
+		Next: func(context.Context) (rowstore.Send, error) { return send, nil },
+		Refused: func(context.Context, request.Answer, error) (wait bool, err error) {
+			send = nil // it is dated, or gone
+			return false, nil
+		},
+	})
+	return a.failure(ctx, err)
 }
 
-// latest is the store's time at the most, or the wall clock's before anything is known of it.
+// latest returns the store's time at the most, or the wall clock's before anything is known of it.
 func (a *Authority) latest() time.Time {
-	if now, ok := a.storeTime.Now(); ok {
+	if now, ok := a.rows.Time.Store.Now(); ok {
 		return now.Latest
 	}
 	return time.Now()

@@ -7,27 +7,19 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A Store keeps the lease of one node. It is safe for concurrent use. Make it with [Authority.StoreFor].
+// A Store keeps the lease of one node. It is safe for concurrent use. Make it with
+// [Authority.StoreFor].
 type Store struct {
 	authority *Authority
 	node      string
-	memory    memory
+	heads     *rowstore.Cache[headWrite] // the head as this store wrote it last, and its pending writes
 }
-
-// Shares of the ttl: a request that hangs must leave time for several others, and a call that cannot get through must
-// end while its caller can still do something about it.
-const (
-	requestsPerTTL = 6
-	callsPerTTL    = 2
-)
 
 // budget bounds the attempts of a call, besides its context.
 func (s *Store) budget() *request.Budget { return s.authority.budget() }
-
-// once allows no second attempt.
-func once() *request.Budget { return request.NewBudget(-1, 0) }
 
 // Load reads the current record of the node, strongly consistent. Without one, found is false.
 func (s *Store) Load(ctx context.Context) (lease Lease, found bool, err error) {
@@ -43,14 +35,16 @@ func (s *Store) read(ctx context.Context, budget *request.Budget) (head, error) 
 	return decodeHead(s.node, row)
 }
 
-// TryAcquire acquires the lease for owner if the node never had one, or if the boot that had it resigned; if owner has
-// it already, it is renewed. Otherwise the outcome is the record of the boot that holds it, whatever expiry is in it:
-// observe that boot ([Store.ObserveRival]) or let [Store.Acquire] do all of it.
+// TryAcquire acquires the lease for owner if the node never had one, or if the boot that had it
+// resigned; if owner has it already, it is renewed. Otherwise the outcome is the record of the boot
+// that holds it, whatever expiry is in it: observe that boot ([Store.ObserveRival]) or let
+// [Store.Acquire] do all of it.
 //
-// It costs one write unit if this store wrote the record last, and a read before otherwise; the takeover from a boot that
-// resigned costs two reads and 6 write units. An answer that was lost is made up for: the own record, when it is
-// found, is the success of the write that left it, or is renewed if an earlier call wrote it. So who acquired has the lease
-// for a ttl from when the call began, at the least. The call tries for about half the ttl, and may be repeated.
+// It costs one write unit if this store wrote the record last, and a read before otherwise; the
+// takeover from a boot that resigned costs two reads and 6 write units. A lost answer is made up for:
+// the own record, when it is found, is the success of the write that left it, or is renewed if an
+// earlier call wrote it. So a caller that acquired has the lease for a ttl from when the call began, at
+// the least. The call tries for about half the ttl, and may be repeated.
 func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
 	out, err := s.tryAcquire(ctx, owner)
 	return out, s.explain(err, "acquire")
@@ -60,38 +54,35 @@ func (s *Store) tryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error
 	if err := checkOwner(owner); err != nil {
 		return Outcome{}, err
 	}
-	c := s.call(owner, s.budget())
-	c.seen, c.known = s.memory.recall(owner)
-	c.decide = func(ctx context.Context, seen head) (decision, error) {
+	c := s.change(owner)
+	c.consult = func(ctx context.Context, seen head, budget *request.Budget) error {
+		if !seen.exists() || seen.Owner == owner || !seen.Resigned {
+			return nil
+		}
+		return s.checkFresh(ctx, owner, budget)
+	}
+	c.decide = func(seen head, _ bool) (headWrite, error) {
 		switch {
 		case !seen.exists():
-			return decision{next: created(s.node, owner, s.authority.ttl)}, nil
+			return headWrite{head: created(s.node, owner, s.authority.ttl)}, nil
 		case seen.Owner == owner && seen.Resigned:
-			return decision{}, fmt.Errorf("%w: %v", ErrSuperseded, owner)
+			return headWrite{}, fmt.Errorf("%w: %v", ErrSuperseded, owner)
 		case seen.Owner == owner:
 			next, err := seen.renewed(s.authority.ttl)
-			return decision{next: next}, err
+			return headWrite{head: next}, err
 		case seen.Resigned:
-			return s.succession(ctx, seen, owner, c.budget)
+			next, fence, err := seen.succeeded(owner, s.authority.ttl)
+			return headWrite{next, fence}, err
 		default:
-			return decision{}, nil
+			return headWrite{}, nil
 		}
 	}
-	return c.settle(ctx)
+	return c.do(ctx)
 }
 
-// succession is the takeover of a head that its owner gave up.
-func (s *Store) succession(ctx context.Context, seen head, owner uuid.UUID, budget *request.Budget) (decision, error) {
-	if err := s.checkFresh(ctx, owner, budget); err != nil {
-		return decision{}, err
-	}
-	next, fence, err := seen.succeeded(owner, s.authority.ttl)
-	return decision{next, fence}, err
-}
-
-// checkFresh refuses an owner that was superseded, with [ErrSuperseded]. If it got the lease again it could never be superseded a second time,
-// as its fence is there already, and the node would have no other owner ever after. Checked after the head was read, it
-// stays true while that head does.
+// checkFresh refuses an owner that was superseded, with [ErrSuperseded]. If it got the lease again it
+// could never be superseded a second time, as its fence is there already, and the node would have no
+// other owner ever after. Checked after the head was read, it stays true while that head does.
 func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
 	row, err := s.authority.get(ctx, predecessorKey(s.node, owner), budget)
 	if err != nil {
@@ -103,38 +94,36 @@ func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request
 	return nil
 }
 
-// renew makes one attempt at renewing exactly the owner's own term. The attempts before it, by the same Manager, count
-// as its own: each of them counts from its own start.
+// renew makes one attempt at renewing exactly the owner's own term. The attempts before it, by the
+// same Manager, count as its own: each of them counts from its own start.
 func (s *Store) renew(ctx context.Context, own head, by *Manager) (Outcome, error) {
-	c := s.call(own.Owner, once())
-	c.by = by
-	c.seen, c.known = s.memory.recall(own.Owner)
-	c.decide = func(_ context.Context, seen head) (decision, error) {
+	c := s.change(own.Owner)
+	c.by, c.budget = by, request.Once(2*s.authority.rows.Timeout(s.authority.ttl))
+	c.decide = func(seen head, _ bool) (headWrite, error) {
 		switch {
 		case !seen.exists():
-			return decision{}, missing("the head was deleted")
+			return headWrite{}, missing("the head was deleted")
 		case !seen.heldBy(own):
-			return decision{}, nil
+			return headWrite{}, nil
 		}
 		next, err := seen.renewed(s.authority.ttl)
-		return decision{next: next}, err
+		return headWrite{head: next}, err
 	}
-	out, err := c.settle(ctx)
+	out, err := c.do(ctx)
 	return out, s.explain(err, "renew")
 }
 
 // resign marks the owner's own term as given up. It does nothing if that is over.
 func (s *Store) resign(ctx context.Context, own head) error {
-	c := s.call(own.Owner, s.budget())
-	c.seen, c.known = s.memory.recall(own.Owner)
-	c.decide = func(_ context.Context, seen head) (decision, error) {
+	c := s.change(own.Owner)
+	c.decide = func(seen head, _ bool) (headWrite, error) {
 		if !seen.heldBy(own) {
-			return decision{}, nil
+			return headWrite{}, nil
 		}
 		next, err := seen.resigned()
-		return decision{next: next}, err
+		return headWrite{head: next}, err
 	}
-	_, err := c.settle(ctx)
+	_, err := c.do(ctx)
 	return s.explain(err, "resign")
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
 // An Observation is a candidate's proof to itself that one exact record has stayed current for a full ttl: it notes the
@@ -87,31 +88,30 @@ func (s *Store) observe(seen head, owner uuid.UUID) Observation {
 // It costs one request and 6 write units. As with [Store.TryAcquire], lost answers are made up for, the call tries for
 // about half the ttl, and it may be repeated: a takeover that an earlier call made is then renewed, and its fence returned.
 func (s *Store) TryTakeover(ctx context.Context, observed Observation) (Outcome, error) {
-	out, err := s.tryTakeover(ctx, observed)
+	out, err := s.tryTakeover(ctx, observed, s.budget())
 	return out, s.explain(err, "take over")
 }
 
-func (s *Store) tryTakeover(ctx context.Context, o Observation) (Outcome, error) {
+func (s *Store) tryTakeover(ctx context.Context, o Observation, budget *request.Budget) (Outcome, error) {
 	switch {
 	case o.store == nil || o.store.authority != s.authority || o.store.node != s.node:
 		return Outcome{}, &dynamolease.ArgumentError{Argument: "observed", Problem: "must come from ObserveRival of the same node and authority"}
 	case o.Remaining() > 0:
 		return Outcome{Lease: o.head.Lease}, nil
 	}
-	c := s.call(o.owner, s.budget())
-	c.seen, c.known = o.head, true
-	c.decide = func(_ context.Context, seen head) (decision, error) {
-		_, ours := s.memory.find(seen)
+	c := s.change(o.owner)
+	c.seen, c.budget = &o.head, budget
+	c.decide = func(seen head, ours bool) (headWrite, error) {
 		switch {
 		case seen == o.head:
 			next, fence, err := seen.succeeded(o.owner, s.authority.ttl)
-			return decision{next, fence}, err
+			return headWrite{next, fence}, err
 		case ours && seen.Owner == o.owner && !seen.Resigned: // an earlier call took over, and never heard of it
 			next, err := seen.renewed(s.authority.ttl)
-			return decision{next: next}, err
+			return headWrite{head: next}, err
 		default:
-			return decision{}, nil
+			return headWrite{}, nil
 		}
 	}
-	return c.settle(ctx)
+	return c.do(ctx)
 }

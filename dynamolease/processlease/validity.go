@@ -19,7 +19,6 @@ type validity struct {
 // A span is the time until a deadline, as each clock counts it.
 type span struct {
 	deadline time.Duration // Max
-	ticks    window        // within it the deadline has surely not passed
 	local    time.Time     // for a quickClock with local
 }
 
@@ -38,8 +37,6 @@ func (v *validity) span() *span {
 	for {
 		s := v.current.Load()
 		switch {
-		case s.ticks.length > 0 && s.ticks.contains(ticks()):
-			return s
 		case s == &v.over:
 			return nil
 		case v.clock.before(s):
@@ -80,17 +77,12 @@ func (v *validity) remaining() time.Duration {
 
 // A quickClock tells without a lock whether a deadline has passed.
 type quickClock struct {
-	clock   elapsed.Clock
-	local   bool     // read the wall clock and the monotonic one instead
-	counter *counter // nil with a clock of the user's
+	clock elapsed.Clock
+	local bool // read the wall clock and the monotonic one instead
 }
 
 func newQuickClock(clock elapsed.Clock, o *Options) *quickClock {
-	q := &quickClock{clock: clock, local: o.Elapsed == nil && !o.IgnoreWallClock}
-	if o.Elapsed == nil {
-		q.counter = newCounter(clock)
-	}
-	return q
+	return &quickClock{clock: clock, local: o.Elapsed == nil && !o.IgnoreWallClock}
 }
 
 // until translates a deadline on the clock's Max.
@@ -98,9 +90,6 @@ func (q *quickClock) until(deadline time.Duration) *span {
 	s := &span{deadline: deadline}
 	now := time.Now() // before the clock, so that what comes between shortens the span
 	s.local = now.Add(deadline - q.clock().Max)
-	if q.counter != nil {
-		s.ticks = q.counter.until(deadline)
-	}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // VerifyFence tells whether a fence holds: it is true if the table has both of its records just as they are in it, and
@@ -33,15 +34,15 @@ func (a *Authority) verifyFence(ctx context.Context, fence Fence) (bool, error) 
 }
 
 // checkStands checks that the table has the fence under this key.
-func (a *Authority) checkStands(ctx context.Context, fence Fence, k key) error {
+func (a *Authority) checkStands(ctx context.Context, fence Fence, k rowstore.Key) error {
 	f, found, err := a.evidence(ctx, fence.Successor.Node, k, a.budget())
 	switch {
 	case err != nil:
 		return err
 	case !found:
-		return missing("the table has no fence " + k.sk)
+		return missing("the table has no fence " + k.SK)
 	case !f.equal(fence):
-		return invalid("the fence %s in the table is another one", k.sk)
+		return invalid("the fence %s in the table is another one", k.SK)
 	}
 	return nil
 }

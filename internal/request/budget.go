@@ -21,6 +21,7 @@ type Budget struct {
 	limit time.Time
 	cap   time.Duration
 	tries int
+	once  bool // allows no second attempt
 }
 
 // shortest is the least time that an attempt is worth making in.
@@ -31,8 +32,13 @@ func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
 }
 
+// Once allows one attempt at each request, for as long as total.
+func Once(total time.Duration) *Budget {
+	return &Budget{limit: time.Now().Add(total), once: true}
+}
+
 // Share returns another budget that ends when b does, for attempts at the same time.
-func (b *Budget) Share() *Budget { return &Budget{limit: b.limit, cap: b.cap} }
+func (b *Budget) Share() *Budget { return &Budget{limit: b.limit, cap: b.cap, once: b.once} }
 
 // Timeout is timeout, or what the budget has left if that is less.
 func (b *Budget) Timeout(timeout time.Duration) time.Duration {
@@ -54,7 +60,7 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 	if err := Ended(ctx); err != nil {
 		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
 	}
-	if time.Until(b.limit) < delay+shortest {
+	if b.once || time.Until(b.limit) < delay+shortest {
 		return fmt.Errorf("gave up after %d attempts: %w", b.tries, cause)
 	}
 	timer := time.NewTimer(delay)

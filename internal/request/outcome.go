@@ -163,3 +163,17 @@ func Ended(ctx context.Context) error {
 	}
 	return fmt.Errorf("%w: %w", err, cause)
 }
+
+// NoTable reports whether the store answered that the table does not exist.
+func NoTable(err error) bool {
+	var missing *types.ResourceNotFoundException
+	return errors.As(err, &missing)
+}
+
+// Denied reports whether the store answered that these credentials are not allowed to do that.
+func Denied(err error) bool {
+	var api smithy.APIError
+	var response *smithyhttp.ResponseError
+	return errors.As(err, &api) && (api.ErrorCode() == "AccessDeniedException" ||
+		errors.As(err, &response) && response.HTTPStatusCode() == http.StatusForbidden)
+}

@@ -1,0 +1,152 @@
+package dynamolease
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// Transact writes items (at most 99, of any table of the account and Region, none of them the lease's
+// own row) in one transaction, only while nobody else has taken the lease and it was not released. A
+// checkpoint that is not nil is written in the same transaction, see [Store.Checkpoint]: work that
+// moves the checkpoint along with its results is done exactly once, whatever happens to the process in
+// between.
+//
+// A lost answer is told from a refusal: each transaction leaves an id of its own in the lease's row.
+// So items need not be idempotent; they are applied once. One Transact or Checkpoint at a time for a
+// lease; others wait.
+//
+// It returns nil when the items were written, also when another holder has taken the lease since. The
+// errors:
+//
+//   - a [FencedError] that names the new holder: the lease was taken or released, and nothing was
+//     written;
+//   - *types.TransactionCanceledException of the SDK, wrapped: a condition of an item did not hold, and
+//     nothing was written; its first reason is the lease's, the others are those of items, in order;
+//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: nothing tells whether the items
+//     were written, and they may be yet. [Store.Resume] finds out;
+//   - [ErrEarlierApplied]: the call before ended with ErrUnknownOutcome, and had been applied; nothing
+//     more was written;
+//   - [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at most
+//     10 seconds: nothing was written.
+func (s *Store) Transact(ctx context.Context, lease Lease, checkpoint []byte, items ...types.TransactWriteItem) error {
+	return s.explain(s.work(ctx, lease, checkpoint, items), "transact under %s/%d", lease.Group, lease.Partition)
+}
+
+// MaxCheckpoint is the largest checkpoint in bytes. Keep it far below: with one under about 700 bytes
+// the lease's row stays below 1 KB, and each write of it costs one write unit.
+const MaxCheckpoint = 16 << 10
+
+// Checkpoint leaves data with the lease, at most [MaxCheckpoint] bytes (say how far the work in its
+// partition has got). It stays when the lease changes hands, and Acquire gives it to the next holder
+// as [Lease.Checkpoint]. Empty data removes it. Only the holder can write it, and one Checkpoint or
+// [Store.Transact] at a time for a lease; others wait.
+//
+// The errors are those of [Store.Transact], of which it is the case without items: one UpdateItem.
+func (s *Store) Checkpoint(ctx context.Context, lease Lease, data []byte) error {
+	if data == nil {
+		data = []byte{}
+	}
+	return s.explain(s.work(ctx, lease, data, nil), "checkpoint %s/%d", lease.Group, lease.Partition)
+}
+
+// work writes items and a checkpoint under a lease. Those of one lease take turns.
+func (s *Store) work(ctx context.Context, lease Lease, checkpoint []byte, items []types.TransactWriteItem) error {
+	if err := firstError(checkOwn(lease), checkCheckpoint(checkpoint), checkItems(items)); err != nil {
+		return err
+	}
+	k := leaseKey(lease.Group, lease.Partition)
+	unlock, err := s.working.Lock(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	w := &fencedWork{store: s, lease: lease, key: k, checkpoint: bytes.Clone(checkpoint), items: items, budget: s.rows.Budget(0)}
+	if applied, err := w.settleEarlier(ctx); err != nil {
+		return err
+	} else if applied {
+		return ErrEarlierApplied
+	}
+	err = w.run(ctx)
+	if at, ok := s.rows.Time.Moment(); ok && w.done {
+		s.leases.Keep(k, rowstore.Known[leaseRow]{Row: w.row}, at)
+	} else {
+		s.leases.Forget(k)
+	}
+	if err == nil || len(w.open) == 0 {
+		return err
+	}
+	return w.unanswered(ctx, err)
+}
+
+func checkCheckpoint(data []byte) error {
+	if len(data) > MaxCheckpoint {
+		return &ArgumentError{"checkpoint", fmt.Sprintf("has %d bytes, at most %d are allowed", len(data), MaxCheckpoint)}
+	}
+	return nil
+}
+
+func checkItems(items []types.TransactWriteItem) error {
+	if len(items) >= rowstore.MaxActions {
+		return &ArgumentError{"items", fmt.Sprintf("are %d, at most %d are allowed", len(items), rowstore.MaxActions-1)}
+	}
+	return nil
+}
+
+// unanswered returns the error of work that has attempts which were never answered. Where the caller
+// will believe that nothing was written, it makes sure that none of them can be applied any more.
+func (w *fencedWork) unanswered(ctx context.Context, err error) error {
+	var fenced *FencedError
+	var refused *types.TransactionCanceledException
+	switch {
+	case errors.As(err, &fenced) && w.untouched():
+		return err // others have written the row since, and not we: what is on its way can't be applied
+	case !errors.As(err, &fenced) && errors.As(err, &refused):
+		if certain, barErr := w.bar(ctx); barErr == nil && certain {
+			if w.done {
+				return nil
+			}
+			return err
+		}
+	}
+	if len(w.items) > 0 { // a checkpoint alone does no harm: the next one replaces it
+		w.store.pending.note(w.key, pendingWork{w.before, w.attempts})
+	}
+	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+}
+
+// bar gives the row another rev, if it is as the attempts found it: none of them can be applied any
+// more then. It reports whether it is certain what became of them; done tells whether one was applied.
+func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
+	done, err := rowstore.Change[leaseRow]{
+		Key: w.key, Decode: decodeLease, Budget: w.budget.Share(),
+		Propose: func(seen rowstore.Known[leaseRow], _ rowstore.Moment) (rowstore.Proposal[leaseRow], error) {
+			if row := seen.Row; row.work != w.before || !w.lease.covers(row) {
+				return rowstore.Proposal[leaseRow]{}, nil
+			}
+			return rowstore.Write(seen.Row), nil
+		},
+	}.Do(ctx, w.store.rows)
+	if err != nil {
+		return false, err
+	}
+	w.row = done.Known.Row
+	w.done = w.applied()
+	return w.done || w.untouched(), nil
+}
+
+// maxHandOvers is far above what a lease can change hands while one call goes on, and far below by
+// how much the first epoch of a row that was made anew is greater than those before.
+const maxHandOvers = 1000
+
+// untouched reports whether the row shows that no attempt was applied. A row that is gone does not
+// show it, nor does one that was made anew since: without any work in it, it looks like one in which
+// none was ever done.
+func (w *fencedWork) untouched() bool {
+	return w.row.rev != "" && w.row.work == w.before && (w.before != "" || w.row.epoch-w.lease.Epoch < maxHandOvers)
+}

@@ -1,0 +1,202 @@
+package dynamolease
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// Acquire acquires a partition of a group for owner for ttl (1 s to a year), if it is free, released
+// or surely expired. If owner holds it live already, it is extended to at least ttl from now and
+// keeps its epoch. The lease is then the caller's, and acquired is true. If another owner holds it,
+// acquired is false, and the lease is that owner's.
+//
+// owner must name one process, and no other process at the same time. A lease that a session holds
+// is another's, also under the same name.
+//
+// It costs one read and, if it writes, one write unit; no read where this store wrote the row last;
+// and four write units and a read more to take a lease over from a session that died. Several
+// callers that acquire one partition have exactly one winner. A call whose answer was lost may be
+// repeated: that returns the same epoch.
+//
+// The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was acquired. The store
+// then tries to free the row in the background; the next Acquire of this owner finds out at once.
+// Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries
+// for at most half the ttl.
+func (s *Store) Acquire(ctx context.Context, group string, partition int, owner string, ttl time.Duration) (lease Lease, acquired bool, err error) {
+	if err := firstError(checkLease(group, partition, owner), checkTTL(ttl)); err != nil {
+		return Lease{}, false, s.explain(err, "acquire")
+	}
+	a := &acquisition{store: s, key: leaseKey(group, partition), holder: holder{owner: owner}, ttl: ttl}
+	done, err := a.run(ctx)
+	if err != nil {
+		return Lease{}, false, s.explain(err, "acquire %s/%d", group, partition)
+	}
+	lease = a.describe(done.Known.Row)
+	if done.Applied != nil {
+		lease.validity = s.validity(done.Applied, ttl, done.Known.Row.exp, done.Answer)
+	}
+	return lease, done.Applied != nil, nil
+}
+
+// An acquisition is one attempt of a holder to get a lease.
+type acquisition struct {
+	store  *Store
+	key    rowstore.Key
+	holder holder
+	ttl    time.Duration // of the lease, or of the session that will hold it
+
+	other memberRow // the session's row, if another session has the lease; empty when it is not there
+
+	epoch    int64    // of an acquisition where there was no row
+	base     string   // the rev of the row that the latest attempt built on
+	taken    leaseRow // what that attempt would have made of it
+	extended bool     // an attempt extended a lease that the caller may still believe in
+}
+
+// run carries the acquisition through. What it may have acquired without knowing is given up in the
+// background.
+func (a *acquisition) run(ctx context.Context) (rowstore.Changed[leaseRow], error) {
+	done, err := a.change().Do(ctx, a.store.rows)
+	switch {
+	case err != nil && errors.Is(err, ErrUnknownOutcome):
+		a.abandon(ctx, done.Doubted)
+	case err != nil:
+	case done.Applied != nil:
+		a.store.pending.clear(a.key) // barred by the row's new rev, and shows in the checkpoint
+		a.store.leases.Keep(a.key, done.Known, done.Applied.At)
+	case !done.Known.Row.heldBy(a.holder):
+		a.store.leases.Forget(a.key)
+	}
+	return done, err
+}
+
+func (a *acquisition) change() rowstore.Change[leaseRow] {
+	return rowstore.Change[leaseRow]{
+		Key: a.key, Cache: a.store.leases, Decode: decodeLease, By: a.holder, TTL: a.ttl,
+		Consult: a.consult, Propose: a.propose,
+		// Another call of the holder may have extended what an attempt of this one acquired.
+		Hidden: func(row leaseRow) bool { return row.heldBy(a.holder) },
+		// A row of another holder is read again, since it decides the answer; any other leads to a write.
+		Start: func(seen rowstore.Known[leaseRow], at rowstore.Moment) bool {
+			return seen.Row.holder == a.holder || !seen.Row.inSession() && !seen.Row.unexpired(at)
+		},
+	}
+}
+
+// consult reads the row of the session that holds the lease.
+func (a *acquisition) consult(ctx context.Context, row leaseRow, budget *request.Budget, timeout time.Duration) error {
+	a.other = memberRow{}
+	if !row.inSession() || row.holder == a.holder {
+		return nil
+	}
+	found, _, err := a.store.rows.Get(ctx, row.session, budget, timeout)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	a.other, err = decodeMember(found)
+	return err
+}
+
+// live reports whether the holder of the row may still be there.
+func (a *acquisition) live(row leaseRow, at rowstore.Moment) bool {
+	if row.inSession() {
+		return row.holder == a.holder || a.other.live(at)
+	}
+	return row.unexpired(at)
+}
+
+func (a *acquisition) propose(seen rowstore.Known[leaseRow], at rowstore.Moment) (rowstore.Proposal[leaseRow], error) {
+	row := seen.Row
+	live, mine := a.live(row, at), row.holder == a.holder
+	if live && (!mine || row.revoked || a.settled(row)) {
+		return rowstore.Proposal[leaseRow]{}, nil
+	}
+	var p rowstore.Proposal[leaseRow]
+	if row.inSession() && !mine {
+		p.Together = a.sessionCheck(row)
+	}
+	if row.rev == "" {
+		// All attempts of one acquisition must have one epoch.
+		if a.epoch == 0 {
+			a.epoch = a.store.firstEpoch(at)
+		}
+		row.key, row.epoch = a.key, a.epoch
+	}
+	next, err := row.acquired(a.holder, live, a.ttl, at, a.store.retention)
+	a.base, a.taken = seen.Row.rev, next
+	a.extended = a.extended || live
+	p.Write, p.Next = true, next
+	return p, err
+}
+
+// sessionCheck returns the condition that the session of a row is still as it was seen: expired, or
+// not there.
+func (a *acquisition) sessionCheck(row leaseRow) []types.TransactWriteItem {
+	asSeen := rowstore.Condition{Revs: []string{a.other.rev}}
+	return []types.TransactWriteItem{{ConditionCheck: rowstore.Check(a.store.rows.Name, row.session, asSeen)}}
+}
+
+// settled reports whether one's own session holds the lease and this store knows it, so that there is
+// nothing to extend. A lease that it does not know, from an acquisition that was never answered, is
+// written again: otherwise the clean-up of that one in the background could free it afterwards.
+func (a *acquisition) settled(row leaseRow) bool {
+	known, ok := a.store.leases.Recall(a.key)
+	return row.inSession() && ok && known.Row.rev == row.rev && len(known.Pending) == 0
+}
+
+// describe returns the lease that a row is about. Of another holder's session it shows the expiry,
+// too.
+func (a *acquisition) describe(row leaseRow) Lease {
+	lease := row.lease()
+	if a.other.rev != "" && a.other.key == row.session {
+		lease.ExpiresAt = time.UnixMilli(a.other.exp).UTC()
+	}
+	return lease
+}
+
+// abandon gives up, in the background, what the attempts may have acquired or may acquire yet:
+// otherwise nobody would work the partition for a whole ttl. An extension is left alone, since the
+// caller may count on the lease that it has.
+func (a *acquisition) abandon(ctx context.Context, doubted []string) {
+	if a.extended {
+		return
+	}
+	a.store.background.run(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(a.ttl, rowstore.Patience))
+		defer cancel()
+		if err := a.undo(ctx, doubted); err != nil {
+			a.store.logger.WarnContext(ctx, "dynamolease: an abandoned acquisition stays until it expires",
+				"group", a.key.PK[len(leasePrefix):], "key", a.key.SK, "owner", a.holder.owner, "err", err)
+		}
+	})
+}
+
+// undo frees the row if one of the doubted attempts was applied. Otherwise it changes nothing but the
+// row's rev, so that an attempt that is still on its way cannot be applied any more. A row that
+// anybody else has written since, the next call of this owner included, is left as it is.
+func (a *acquisition) undo(ctx context.Context, doubted []string) error {
+	_, err := rowstore.Change[leaseRow]{
+		Key: a.key, Decode: decodeLease, TTL: a.ttl,
+		Propose: func(seen rowstore.Known[leaseRow], at rowstore.Moment) (rowstore.Proposal[leaseRow], error) {
+			row := seen.Row
+			switch {
+			case slices.Contains(doubted, row.rev):
+				return rowstore.Write(row.freed(at, a.store.retention)), nil
+			case row.rev != a.base:
+				return rowstore.Proposal[leaseRow]{}, nil
+			case row.rev == "":
+				return rowstore.Write(a.taken.freed(at, a.store.retention)), nil
+			default:
+				return rowstore.Write(row), nil
+			}
+		},
+	}.Do(ctx, a.store.rows)
+	return err
+}

@@ -1,0 +1,182 @@
+package dynamolease
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// A holder is who holds a lease: an owner, until an expiry of the lease's own, or for as long as a
+// session lives. The zero holder is nobody.
+type holder struct {
+	owner   string
+	session rowstore.Key // of the session's row; zero for a lease with its own expiry
+}
+
+// inSession reports whether the lease lives as long as a session.
+func (h holder) inSession() bool { return h.session != rowstore.Key{} }
+
+// A leaseRow is the row of one partition. A row without an owner is free; its epoch goes on from
+// where it is.
+type leaseRow struct {
+	key rowstore.Key
+	holder
+	epoch      int64
+	exp        int64 // store time in milliseconds, of a lease with its own expiry
+	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
+	revoked    bool  // nothing extends it any more
+	checkpoint []byte
+	work       string // the id of the last fenced transaction
+	rev        string
+}
+
+func decodeLease(row rowstore.Item) (leaseRow, error) {
+	d := decode(row)
+	lease := leaseRow{
+		key: d.Key, epoch: d.Positive(attrEpoch), rev: d.Text(rowstore.AttrRev), checkpoint: d.Bytes(attrCheckpoint),
+	}
+	if d.Has(attrOwner) {
+		lease.owner = d.Text(attrOwner)
+	}
+	switch {
+	case lease.owner == "":
+	case d.Has(attrSession) || d.Has(attrService):
+		lease.session = sessionKey(d.Text(attrService), d.Text(attrSession))
+	default:
+		lease.exp = d.Positive(attrExp)
+	}
+	if d.Has(attrTTL) {
+		lease.ttl = d.Positive(attrTTL)
+	}
+	if d.Has(attrRevoked) {
+		lease.revoked = d.Positive(attrRevoked) > 0
+	}
+	if d.Has(attrWork) {
+		lease.work = d.Text(attrWork)
+	}
+	if d.Err == nil {
+		_, d.Err = partitionOf(lease.key)
+	}
+	return lease, d.Err
+}
+
+// Rev returns the row's rev.
+func (r leaseRow) Rev() string { return r.rev }
+
+// WithRev returns the row with another rev.
+func (r leaseRow) WithRev(rev string) leaseRow {
+	r.rev = rev
+	return r
+}
+
+// Supersedes is false where the row would go back: to an earlier epoch, to a holder that has
+// released it, or to an earlier expiry. It is false, too, where an acquisition would come to a second
+// epoch.
+func (r leaseRow) Supersedes(pending leaseRow) bool {
+	return r.epoch == pending.epoch && (r.owner == "" || r.holder == pending.holder && r.exp >= pending.exp)
+}
+
+// Attributes returns all that an acquisition, extension or release decides. Checkpoint and work stay
+// as they are.
+func (r leaseRow) Attributes() []rowstore.Attribute {
+	list := []rowstore.Attribute{
+		{Name: attrEpoch, Value: rowstore.Number(r.epoch)}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
+		{Name: attrOwner}, {Name: attrExp}, {Name: attrService}, {Name: attrSession}, {Name: attrTTL}, {Name: attrRevoked},
+	}
+	if r.owner != "" {
+		list[2].Value = rowstore.Text(r.owner)
+	}
+	if r.exp > 0 {
+		list[3].Value = rowstore.Number(r.exp)
+	}
+	if r.inSession() {
+		list[4].Value = rowstore.Text(r.session.PK[len(memberPrefix):])
+		list[5].Value = rowstore.Text(r.session.SK[len(nodePrefix):])
+	}
+	if r.ttl > 0 {
+		list[6].Value = rowstore.Number(r.ttl)
+	}
+	if r.revoked {
+		list[7].Value = rowstore.Number[int64](1)
+	}
+	return list
+}
+
+// unexpired reports whether a lease with its own expiry may still be live. It is not only when it
+// has surely expired.
+func (r leaseRow) unexpired(at rowstore.Moment) bool {
+	return r.owner != "" && !r.inSession() && r.exp > at.Earliest()
+}
+
+// heldBy reports whether h has the lease and may keep it.
+func (r leaseRow) heldBy(h holder) bool { return r.holder == h && !r.revoked }
+
+// acquired returns the row as h takes it or, with extend, keeps it. It is only for a row that nobody
+// else holds.
+func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore.Moment, retention time.Duration) (leaseRow, error) {
+	next := r
+	next.holder, next.revoked = h, false
+	switch {
+	case extend, r.rev == "": // where there is no row, r has the first epoch
+	case r.epoch == math.MaxInt64:
+		return r, malformed(r.key, attrEpoch, "cannot grow any further")
+	default:
+		next.epoch++
+	}
+	if h.inSession() {
+		// The session decides whether it is live, and so the row must stay for as long: it has no ttl.
+		next.exp, next.ttl = 0, 0
+		return next, nil
+	}
+	next.exp = at.Expiry(ttl)
+	if extend {
+		next.exp = max(next.exp, r.exp)
+	}
+	next.ttl = cleanup(next.exp, retention)
+	return next, nil
+}
+
+// freed returns the row without a holder. It keeps its epoch.
+func (r leaseRow) freed(at rowstore.Moment, retention time.Duration) leaseRow {
+	r.holder, r.exp, r.revoked = holder{}, 0, false
+	r.ttl = cleanup(at.Latest(), retention)
+	return r
+}
+
+// partitionOf returns the number in a lease's sort key.
+func partitionOf(k rowstore.Key) (int, error) {
+	digits, ok := strings.CutPrefix(k.SK, "P#")
+	n, err := strconv.ParseUint(digits, 10, 63) // takes digits only
+	if !ok || err != nil || len(k.SK) != partitionLen {
+		return 0, malformed(k, rowstore.AttrSK, "is not P# and a partition of 10 digits")
+	}
+	return int(n), nil
+}
+
+// lease returns what the caller gets to see, except for how long it may count on it.
+func (r leaseRow) lease() Lease {
+	partition, _ := partitionOf(r.key)
+	lease := Lease{
+		Group:      r.key.PK[len(leasePrefix):],
+		Partition:  partition,
+		Owner:      r.owner,
+		Epoch:      r.epoch,
+		Checkpoint: bytes.Clone(r.checkpoint),
+		revoked:    r.revoked,
+	}
+	if r.inSession() {
+		lease.Session = r.session.SK[len(nodePrefix):]
+	} else if r.exp > 0 {
+		lease.ExpiresAt = time.UnixMilli(r.exp).UTC()
+	}
+	return lease
+}
+
+// cleanup returns the ttl attribute of a row that is of no use after exp: epoch seconds, rounded up.
+func cleanup(exp int64, retention time.Duration) int64 {
+	return (exp+retention.Milliseconds())/1000 + 1
+}

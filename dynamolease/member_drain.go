@@ -1,0 +1,136 @@
+package dynamolease
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// Drain has a node of a service hand everything over and take nothing, for operators, until
+// [Store.Undrain]. The order names the node, whether it is there or not, and outlives restarts.
+// [Store.Members] shows it ([Member.Drained]), and coordinators follow it in their next round: the
+// node's partitions move to the others as when it stops, but it stays a member, and its session lives
+// on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store without a
+// coordinator have to look for themselves.
+//
+// It is one read and one write. The error wraps [ErrUnknownOutcome] when nothing tells whether it was
+// written. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's,
+// after retries for at most 10 seconds.
+func (s *Store) Drain(ctx context.Context, service, node string) error {
+	return s.explain(s.setDrained(ctx, service, node, true), "drain %s of %s", node, service)
+}
+
+// Undrain ends what [Store.Drain] began: the node has its share again from its next round on. A node
+// that is not drained is no error. It costs as much, and the errors are the same.
+func (s *Store) Undrain(ctx context.Context, service, node string) error {
+	return s.explain(s.setDrained(ctx, service, node, false), "undrain %s of %s", node, service)
+}
+
+// Drained lists the names that are drained in a service, in order, whether a node of that name is
+// there or not. It is one strongly consistent Query of these orders alone. A malformed row is a
+// [RowError], one for each joined; it comes with the names that could be read. The other errors are
+// those of [Store.Members].
+func (s *Store) Drained(ctx context.Context, service string) (nodes []string, err error) {
+	if err := checkName("service", service); err != nil {
+		return nil, s.explain(err, "read drained nodes")
+	}
+	orders := rowstore.Range{PK: memberPrefix + service, First: drainPrefix, Last: drainPrefix + "\U0010FFFF"}
+	found, _, err := rowstore.Query(ctx, s.rows, orders, nil, 0, rowstore.Tolerant(decodeDrain))
+	if err != nil {
+		return nil, s.explain(err, "read drained nodes of %s", service)
+	}
+	rows, _, malformed := rowstore.Sift(found)
+	for _, row := range rows {
+		if row.on {
+			nodes = append(nodes, row.node)
+		}
+	}
+	return nodes, s.explain(malformed, "read drained nodes of %s", service)
+}
+
+func (s *Store) setDrained(ctx context.Context, service, node string, on bool) error {
+	if err := firstError(checkName("service", service), checkNode("node", node)); err != nil {
+		return err
+	}
+	k := rowstore.Key{PK: memberPrefix + service, SK: drainPrefix + node}
+	_, err := rowstore.Change[drainRow]{
+		Key: k, Decode: decodeDrain, Hidden: rowstore.AnyRow[drainRow],
+		// It writes in any case, so that a request still on its way, also of another process, does not
+		// have the last word.
+		Propose: func(_ rowstore.Known[drainRow], at rowstore.Moment) (rowstore.Proposal[drainRow], error) {
+			next := drainRow{key: k, node: node, on: on}
+			if !on { // the row stays for a while: a deleted one could come back with a late request
+				next.ttl = cleanup(at.Latest(), memberRetention)
+			}
+			return rowstore.Write(next), nil
+		},
+	}.Do(ctx, s.rows)
+	return err
+}
+
+// A drainRow says that a node is drained, or was.
+type drainRow struct {
+	key  rowstore.Key
+	node string
+	on   bool
+	ttl  int64 // of one that was
+	rev  string
+}
+
+func decodeDrain(row rowstore.Item) (drainRow, error) {
+	d := decode(row)
+	drain := drainRow{key: d.Key, node: d.Text(attrNode), rev: d.Text(rowstore.AttrRev)}
+	if d.Has(attrDrained) {
+		drain.on = d.Positive(attrDrained) > 0
+	}
+	if d.Has(attrTTL) {
+		drain.ttl = d.Positive(attrTTL)
+	}
+	if drainPrefix+drain.node != d.Key.SK {
+		d.Fail(attrNode, "is not the node of the key")
+	}
+	return drain, d.Err
+}
+
+// Rev returns the row's rev.
+func (r drainRow) Rev() string { return r.rev }
+
+// WithRev returns the row with another rev.
+func (r drainRow) WithRev(rev string) drainRow {
+	r.rev = rev
+	return r
+}
+
+// Supersedes is always true: the latest order counts.
+func (r drainRow) Supersedes(drainRow) bool { return true }
+
+// Attributes returns the whole row, without its key.
+func (r drainRow) Attributes() []rowstore.Attribute {
+	list := []rowstore.Attribute{
+		{Name: attrNode, Value: rowstore.Text(r.node)}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
+		{Name: attrDrained}, {Name: attrTTL},
+	}
+	if r.on {
+		list[2].Value = rowstore.Number[int64](1)
+	}
+	if r.ttl > 0 {
+		list[3].Value = rowstore.Number(r.ttl)
+	}
+	return list
+}
+
+// A serviceRow is one row of a service: of a node, or of an operator's order about one.
+type serviceRow struct {
+	member memberRow
+	drain  drainRow
+}
+
+func decodeService(row rowstore.Item) (found serviceRow, err error) {
+	if strings.HasPrefix(decode(row).Key.SK, drainPrefix) {
+		found.drain, err = decodeDrain(row)
+	} else {
+		found.member, err = decodeMember(row)
+	}
+	return found, err
+}

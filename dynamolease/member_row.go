@@ -1,0 +1,138 @@
+package dynamolease
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// A memberRow is the row of one node in a service: by heartbeats of the node's own, or by one session
+// of it.
+type memberRow struct {
+	key     rowstore.Key
+	node    string
+	address string
+	groups  []string
+	session string // the node, '#', and the session's id; empty for a member by heartbeats
+	opened  int64  // store time in milliseconds at which the session was opened
+	left    int64  // store time in milliseconds at which the node was taken off the members, 0 while it is one
+	exp     int64  // store time in milliseconds
+	ttl     int64
+	revoked []string // leases that the session must give up: see revocation
+	signals int64    // of the session: see Session.Signal
+	rev     string
+}
+
+// row returns the row of a node, without a session and without an expiry.
+func (n Node) row(k rowstore.Key) memberRow {
+	return memberRow{key: k, node: n.Name, address: n.Address, groups: sortedSet(n.Groups)}
+}
+
+// sortedSet returns the list sorted, each once.
+func sortedSet(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+// memberRetention is how long the row of a member stays after its expiry. It holds no epoch that must
+// be kept, and a node that restarts again and again leaves one each time, which every reading of the
+// members pays for.
+const memberRetention = time.Hour
+
+func decodeMember(row rowstore.Item) (memberRow, error) {
+	d := decode(row)
+	member := memberRow{
+		key:     d.Key,
+		node:    d.Text(attrNode),
+		address: d.Text(attrAddress),
+		groups:  d.Texts(attrGroups),
+		exp:     d.Positive(attrExp),
+		revoked: d.Texts(attrRevoked),
+		rev:     d.Text(rowstore.AttrRev),
+	}
+	if d.Has(attrTTL) {
+		member.ttl = d.Positive(attrTTL)
+	}
+	if d.Has(attrSignals) {
+		member.signals = d.Positive(attrSignals)
+	}
+	if d.Has(attrLeft) {
+		member.left = d.Positive(attrLeft)
+	}
+	name := member.node
+	if d.Has(attrSession) {
+		member.session, member.opened = d.Text(attrSession), d.Positive(attrOpened)
+		name = member.session
+		if !strings.HasPrefix(member.session, member.node+"#") {
+			d.Fail(attrSession, "is not of the node")
+		}
+	}
+	if nodePrefix+name != d.Key.SK {
+		d.Fail(attrNode, "is not the node of the key")
+	}
+	return member, d.Err
+}
+
+// Rev returns the row's rev.
+func (r memberRow) Rev() string { return r.rev }
+
+// Supersedes is always true: a later heartbeat replaces whatever was there.
+func (r memberRow) Supersedes(memberRow) bool { return true }
+
+// WithRev returns the row with another rev.
+func (r memberRow) WithRev(rev string) memberRow {
+	r.rev = rev
+	return r
+}
+
+// Attributes returns the whole row, without its key.
+func (r memberRow) Attributes() []rowstore.Attribute {
+	list := []rowstore.Attribute{
+		{Name: attrNode, Value: rowstore.Text(r.node)}, {Name: attrAddress, Value: rowstore.Text(r.address)},
+		{Name: attrExp, Value: rowstore.Number(r.exp)}, {Name: attrTTL}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
+		{Name: attrGroups}, {Name: attrLeft}, {Name: attrRevoked}, {Name: attrSignals},
+	}
+	if r.ttl > 0 { // somebody may have taken it away
+		list[3].Value = rowstore.Number(r.ttl)
+	}
+	if len(r.groups) > 0 {
+		list[5].Value = rowstore.Texts(r.groups)
+	}
+	if r.left > 0 {
+		list[6].Value = rowstore.Number(r.left)
+	}
+	if len(r.revoked) > 0 {
+		list[7].Value = rowstore.Texts(r.revoked)
+	}
+	if r.signals > 0 {
+		list[8].Value = rowstore.Number(r.signals)
+	}
+	if r.session != "" {
+		list = append(list, rowstore.Attribute{Name: attrSession, Value: rowstore.Text(r.session)},
+			rowstore.Attribute{Name: attrOpened, Value: rowstore.Number(r.opened)})
+	}
+	return list
+}
+
+// extended returns the row as a heartbeat leaves it.
+func (r memberRow) extended(ttl time.Duration, at rowstore.Moment) memberRow {
+	r.exp = max(r.exp, at.Expiry(ttl))
+	r.ttl = cleanup(r.exp, memberRetention)
+	return r
+}
+
+// live reports whether the row is there and may not have expired.
+func (r memberRow) live(at rowstore.Moment) bool { return r.rev != "" && r.exp > at.Earliest() }
+
+func (r memberRow) member() Member {
+	return Member{
+		Service:   r.key.PK[len(memberPrefix):],
+		Node:      r.node,
+		Address:   r.address,
+		Groups:    slices.Clone(r.groups),
+		Session:   r.session,
+		Signals:   r.signals,
+		ExpiresAt: time.UnixMilli(r.exp).UTC(),
+	}
+}

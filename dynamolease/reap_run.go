@@ -1,0 +1,101 @@
+package dynamolease
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// A reaping is one run of Reap.
+type reaping struct {
+	store *Store
+	cfg   ReapConfig
+
+	deletes  atomic.Int64 // counted against the limit
+	over     atomic.Bool  // nothing more may begin
+	badPlace atomic.Bool  // the store refuses the place where the run was to begin
+
+	mu     sync.Mutex // never held across a request
+	report ReapReport
+	err    error // the first
+}
+
+// run reaps each segment from where the last run left it, and keeps where this one got to. work ends
+// before ctx does.
+func (r *reaping) run(work, ctx context.Context) {
+	before, err := r.position(work)
+	if err != nil {
+		r.halt(work, err)
+		return
+	}
+	r.report.Resumed = before.resumes()
+	after := slices.Clone(before)
+	_ = rowstore.Parallel(len(after), len(after), func(i int) error {
+		after[i] = r.segment(work, i, before[i])
+		return nil
+	})
+	r.keep(ctx, before, after)
+}
+
+// note changes the report.
+func (r *reaping) note(change func(*ReapReport)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.report)
+}
+
+// stop ends the run early; the first reason counts.
+func (r *reaping) stop(reason StopReason) {
+	r.over.Store(true)
+	r.note(func(report *ReapReport) {
+		if report.Stopped == "" && r.err == nil {
+			report.Stopped = reason
+		}
+	})
+}
+
+// halt ends the run after a request that could not be done: because the time is over, because the
+// store has no capacity to spare, or because something is wrong.
+func (r *reaping) halt(work context.Context, err error) {
+	switch {
+	case work.Err() != nil:
+		r.stop(StoppedByDeadline)
+	case request.TurnedAway(err):
+		r.stop(StoppedByThrottling)
+	default:
+		r.over.Store(true)
+		r.note(func(report *ReapReport) {
+			if r.err == nil {
+				r.err, report.Stopped = err, ""
+			}
+		})
+	}
+}
+
+// A reply is what became of a request that was sent until it was answered, or for as long as it may
+// take.
+type reply struct {
+	err        error // nil when it was done
+	unanswered bool  // an attempt before the last one was not answered, or the last one
+}
+
+// refused reports whether the request was refused, and the row that came along.
+func (r reply) refused() (row rowstore.Item, refused bool) { return rowstore.RefusedRow(r.err) }
+
+func (r *reaping) send(ctx context.Context, send rowstore.Send) reply {
+	var got reply
+	got.err = r.store.rows.Try(ctx, r.store.rows.Budget(0), r.store.rows.Timeout(0), rowstore.Attempts{
+		Next:    func(context.Context) (rowstore.Send, error) { return send, nil },
+		Unknown: func() { got.unanswered = true },
+		NotDone: func(cause error) {
+			if request.TurnedAway(cause) {
+				r.note(func(report *ReapReport) { report.Throttled++ })
+			}
+		},
+	})
+	return got
+}

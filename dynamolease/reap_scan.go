@@ -1,0 +1,197 @@
+package dynamolease
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// scanPage is how many rows a Scan reads at a time: few enough for a function with little memory, and to stop in time.
+const scanPage = 1000
+
+// deletesInFlight is how many deletes of a segment are in flight at the same time.
+const deletesInFlight = 32
+
+// A duePage is the rows of one page of a Scan that are due, and the place after it.
+type duePage struct {
+	rows  []rowstore.Item
+	at    rowstore.Moment
+	after scanPlace
+}
+
+// segment reaps one segment from a place, and returns where it got to. The next page is read while one is swept.
+func (r *reaping) segment(ctx context.Context, number int, from scanPlace) scanPlace {
+	pages := make(chan duePage)
+	go func() {
+		defer close(pages)
+		r.scan(ctx, number, from, pages)
+	}()
+	for page := range pages {
+		if r.sweep(ctx, page) {
+			from = page.after
+		}
+	}
+	return from
+}
+
+// scan reads a segment page by page, until its end or that of the run.
+func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages chan<- duePage) {
+	for !from.done && !r.over.Load() {
+		page, err := r.page(ctx, number, from)
+		if err != nil {
+			r.halt(ctx, err)
+			return
+		}
+		pages <- page
+		from = page.after
+	}
+}
+
+// page reads the rows of one page whose ttl has passed or cannot be compared. They may be stale: what is deleted is decided
+// by the condition of the delete.
+func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage, error) {
+	at, err := r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
+	if err != nil {
+		return duePage{}, err
+	}
+	input := r.scanInput(number, from, at)
+	var out *dynamodb.ScanOutput
+	sent := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+		out, err = r.store.client.Scan(ctx, input, opt)
+		return err
+	})
+	if sent.err != nil {
+		// A place that the store refuses must not end every run from now on.
+		failed := request.Classify(sent.err, true) == request.Failed
+		r.badPlace.CompareAndSwap(false, failed && from != scanPlace{})
+		return duePage{}, sent.err
+	}
+	r.note(func(report *ReapReport) {
+		report.Scanned += int(out.ScannedCount)
+		report.Due += len(out.Items)
+		report.ReadUnits += request.Units(out)
+	})
+	return duePage{out.Items, at, placeAfter(out.LastEvaluatedKey)}, nil
+}
+
+func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dynamodb.ScanInput {
+	due := (at.Earliest() - r.cfg.Grace.Milliseconds()) / 1000
+	input := &dynamodb.ScanInput{
+		TableName:         &r.store.rows.Name,
+		ExclusiveStartKey: from.start(),
+		Limit:             aws.Int32(scanPage),
+		// A ttl that is no number cannot be compared, and must be reported.
+		FilterExpression: aws.String("#ttl <= :due OR (attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number))"),
+		// All that a row is judged by. A checkpoint may be large.
+		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left, #drained"),
+		ExpressionAttributeNames: map[string]string{
+			"#pk": rowstore.AttrPK, "#sk": rowstore.AttrSK, "#rev": rowstore.AttrRev, "#exp": attrExp, "#ttl": attrTTL, "#owner": attrOwner, "#epoch": attrEpoch,
+			"#service": attrService, "#session": attrSession, "#node": attrNode, "#address": attrAddress, "#opened": attrOpened, "#left": attrLeft, "#drained": attrDrained,
+		},
+		ExpressionAttributeValues: rowstore.Item{":due": rowstore.Number(due), ":number": rowstore.Text("N")},
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if r.cfg.Segments > 1 {
+		input.Segment, input.TotalSegments = aws.Int32(int32(number)), aws.Int32(int32(r.cfg.Segments))
+	}
+	return input
+}
+
+// sweep deletes the rows of a page that may be deleted. It is false when the run ended before it was through.
+func (r *reaping) sweep(ctx context.Context, page duePage) bool {
+	if r.over.Load() {
+		return false
+	}
+	var due []dueRow
+	for _, row := range page.rows {
+		seen, kept, err := judgeDue(row, page.at)
+		switch {
+		case err != nil:
+			r.unreadable(err)
+		case kept:
+			r.note(func(report *ReapReport) { report.Kept++ })
+		default:
+			due = append(due, seen)
+		}
+	}
+	_ = rowstore.Parallel(len(due), deletesInFlight, func(i int) error {
+		r.delete(ctx, due[i])
+		return nil
+	})
+	return !r.over.Load()
+}
+
+func (r *reaping) unreadable(err error) {
+	const named = 10
+	r.note(func(report *ReapReport) {
+		report.Unreadable++
+		if len(report.Malformed) < named {
+			report.Malformed = append(report.Malformed, err)
+		}
+	})
+}
+
+// delete deletes one row if it is still as it was seen.
+func (r *reaping) delete(ctx context.Context, due dueRow) {
+	if !r.mayDelete(ctx) {
+		return
+	}
+	input := r.deleteInput(due)
+	var units float64
+	sent := r.send(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		out, err := r.store.client.DeleteItem(ctx, input, opt)
+		if err == nil {
+			units = request.Units(out)
+		}
+		return err
+	})
+	left, refused := sent.refused()
+	switch {
+	case sent.err == nil, refused && sent.unanswered && len(left) == 0:
+		r.note(func(report *ReapReport) { report.Deleted++; report.WriteUnits += units })
+	case refused:
+		r.note(func(report *ReapReport) { report.Raced++ })
+	default:
+		if sent.unanswered {
+			r.note(func(report *ReapReport) { report.Unanswered++ })
+		}
+		r.halt(ctx, sent.err)
+	}
+}
+
+// mayDelete counts a delete against the limit, and ends the run where there is none left.
+func (r *reaping) mayDelete(ctx context.Context) bool {
+	if r.over.Load() {
+		return false
+	}
+	if ctx.Err() != nil {
+		r.stop(StoppedByDeadline)
+		return false
+	}
+	if n := r.deletes.Add(1); r.cfg.Limit > 0 && n > int64(r.cfg.Limit) {
+		r.stop(StoppedByLimit)
+		return false
+	}
+	return true
+}
+
+func (r *reaping) deleteInput(due dueRow) *dynamodb.DeleteItemInput {
+	asSeen := rowstore.Condition{Equal: []rowstore.Attribute{
+		{Name: attrTTL, Value: &types.AttributeValueMemberN{Value: due.ttl}}, {Name: rowstore.AttrRev},
+	}}
+	if due.rev != "" { // a fence has none: it never changes, but for its ttl
+		asSeen.Equal[1].Value = rowstore.Text(due.rev)
+	}
+	d := r.store.rows.Delete(due.key, asSeen)
+	return &dynamodb.DeleteItemInput{
+		TableName: d.TableName, Key: d.Key, ConditionExpression: d.ConditionExpression,
+		ExpressionAttributeNames: d.ExpressionAttributeNames, ExpressionAttributeValues: d.ExpressionAttributeValues,
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal,
+		ReturnValuesOnConditionCheckFailure: d.ReturnValuesOnConditionCheckFailure,
+	}
+}

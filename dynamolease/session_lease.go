@@ -1,0 +1,173 @@
+package dynamolease
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// Acquire acquires a partition of a group in the session, if it is free, released, surely expired, or
+// of a session that is over. The lease lives as long as the session: it needs no renewal. A lease that
+// the session has already, also from an acquisition that was never answered, is returned as it is,
+// with its epoch. If another holder has it, acquired is false, and the lease is that holder's.
+//
+// It costs one read and, if it writes, one write unit; four write units and a read more to take a
+// lease over from another session. The error is that of [Store.Acquire], and [ErrSessionLost] or
+// [ErrSessionClosed] when the session is over, also when it ended meanwhile.
+func (s *Session) Acquire(ctx context.Context, group string, partition int) (lease Lease, acquired bool, err error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
+		return Lease{}, false, s.store.explain(err, "acquire")
+	}
+	lease, acquired, err = s.acquire(ctx, leaseKey(group, partition))
+	return lease, acquired, s.store.explain(err, "acquire %s/%d", group, partition)
+}
+
+func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, error) {
+	if err := s.Err(); err != nil {
+		return Lease{}, false, err
+	}
+	a := &acquisition{store: s.store, key: k, holder: s.holder(), ttl: s.ttl}
+	unlock, err := s.calls.Lock(ctx, k)
+	if err != nil {
+		return Lease{}, false, err
+	}
+	defer unlock()
+	done, err := a.run(ctx)
+	if err != nil {
+		return Lease{}, false, err
+	}
+	row := done.Known.Row
+	lease := a.describe(row)
+	if !row.heldBy(a.holder) {
+		s.refused(row)
+		return lease, false, nil
+	}
+	lease.ExpiresAt = time.UnixMilli(s.validity.exp.Load()).UTC()
+	held, err := s.hold(k, lease.Epoch)
+	if err != nil {
+		return Lease{}, false, err
+	}
+	lease.validity = validity{held: held}
+	return lease, true, nil
+}
+
+// Release frees a lease of the session, so that another node can acquire it at once, and reports
+// whether there was one. Stop the work that it covers before. The error is that of [Store.Release].
+func (s *Session) Release(ctx context.Context, group string, partition int) (released bool, err error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
+		return false, s.store.explain(err, "release")
+	}
+	k := leaseKey(group, partition)
+	unlock, err := s.calls.Lock(ctx, k)
+	if err != nil {
+		return false, s.store.explain(err, "release %s/%d", group, partition)
+	}
+	defer unlock()
+	s.drop(k)
+	r := &release{
+		store: s.store, key: k, holder: s.holder(),
+		live: func(leaseRow, rowstore.Moment) bool { return s.Remaining() > 0 },
+	}
+	released, err = r.run(ctx)
+	return released, s.store.explain(err, "release %s/%d", group, partition)
+}
+
+// ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them.
+// Stop the work that they cover before. The next call tries again to free what this one could not; a
+// lease whose row is malformed (a [RowError]) keeps none of the others.
+func (s *Session) ReleaseAll(ctx context.Context) error {
+	me := s.holder()
+	b := &rowstore.Bulk[leaseRow]{
+		Table: s.store.rows, Cache: s.store.leases, Decode: decodeLease, By: me, EachItem: s.store.renewal == EachItem,
+		Holds: func(row leaseRow, _ rowstore.Moment) bool { return row.rev != "" && row.holder == me },
+		Next:  func(row leaseRow, at rowstore.Moment) (leaseRow, error) { return row.freed(at, s.store.retention), nil },
+	}
+	for _, k := range s.keys() {
+		unlock, err := s.calls.Lock(ctx, k) // in order, so that two of these cannot wait for each other
+		if err != nil {
+			return s.store.explain(err, "release leases of session %s", s.ID())
+		}
+		defer unlock()
+		b.Add(k)
+	}
+	for _, row := range b.Rows {
+		s.drop(row.Key)
+	}
+	err := b.Do(ctx)
+	for _, row := range b.Rows {
+		if row.Open() || row.Err != nil {
+			s.keep(row.Key)
+		} else {
+			s.store.leases.Forget(row.Key)
+		}
+	}
+	return s.store.explain(errors.Join(err, b.Malformed()), "release leases of session %s", s.ID())
+}
+
+func (s *Session) holder() holder { return holder{owner: s.node, session: s.row.key} }
+
+// hold notes a lease that was acquired, unless the session ended meanwhile.
+func (s *Session) hold(k rowstore.Key, epoch int64) (*heldLease, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.cause != nil:
+		return nil, s.cause
+	case s.validity.remaining() == 0:
+		return nil, ErrSessionLost
+	case s.held[k] == nil || s.held[k].over.Load() || s.held[k].epoch != epoch:
+		s.held[k] = &heldLease{session: s.validity, epoch: epoch}
+	}
+	if s.revoked[k] == epoch {
+		s.held[k].revoke()
+	} else {
+		delete(s.revoked, k)
+	}
+	return s.held[k], nil
+}
+
+// refused notes that a lease cannot be acquired: another has it, or it is the session's own and
+// revoked, and must be released.
+func (s *Session) refused(row leaseRow) {
+	if row.holder != s.holder() {
+		s.drop(row.key)
+		return
+	}
+	s.revoke([]string{orderOf(row.key, row.epoch)})
+	s.keep(row.key)
+}
+
+// drop notes that a lease is not held any more, before it is released.
+func (s *Session) drop(k rowstore.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held := s.held[k]; held != nil {
+		held.over.Store(true)
+		delete(s.held, k)
+	}
+}
+
+// keep notes a lease that is not held any more, but could not be released.
+func (s *Session) keep(k rowstore.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[k] == nil {
+		s.held[k] = &heldLease{session: s.validity}
+		s.held[k].over.Store(true)
+	}
+}
+
+// keys returns the keys of the leases that are held or could not be released, in order.
+func (s *Session) keys() []rowstore.Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(s.held), func(a, b rowstore.Key) int {
+		return cmp.Or(strings.Compare(a.PK, b.PK), strings.Compare(a.SK, b.SK))
+	})
+}
