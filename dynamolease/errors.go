@@ -3,6 +3,8 @@ package dynamolease
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // ErrUnknownOutcome is returned when a write was sent and nothing tells whether it was applied: every answer was lost,
@@ -33,6 +35,41 @@ type RowError struct {
 
 func (e *RowError) Error() string {
 	return fmt.Sprintf("malformed row %s / %s: attribute %q %s", e.PK, e.SK, e.Attribute, e.Problem)
+}
+
+// Partition returns the group and the partition of the lease that the row keeps. It reports false for the row of a member
+// or a session, and for one whose key is not that of a lease.
+func (e *RowError) Partition() (group string, partition int, ok bool) {
+	group, isLease := strings.CutPrefix(e.PK, leasePrefix)
+	digits, isPartition := strings.CutPrefix(e.SK, "P#")
+	n, err := strconv.ParseUint(digits, 10, 63) // takes digits only
+	if !isLease || group == "" || !isPartition || len(e.SK) != partitionLen || err != nil {
+		return "", 0, false
+	}
+	return group, int(n), true
+}
+
+// RowErrors returns every RowError that err wraps, in order, and reports whether err is about malformed rows alone: a call
+// that returns such an error also returns what it could read, renew or release. A nil error has no rows, and true.
+func RowErrors(err error) (rows []*RowError, only bool) {
+	switch e := err.(type) {
+	case nil:
+		return nil, true
+	case *RowError:
+		return []*RowError{e}, true
+	case interface{ Unwrap() []error }:
+		only = true
+		for _, part := range e.Unwrap() {
+			more, alone := RowErrors(part)
+			rows, only = append(rows, more...), only && alone
+		}
+		return rows, only
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return RowErrors(inner)
+		}
+	}
+	return nil, false
 }
 
 // A SetupError is returned when the table or the permissions are not as the store needs them. It wraps the SDK's error

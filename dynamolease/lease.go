@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/elapsed"
@@ -38,6 +39,14 @@ type Lease struct {
 // another owner, for one that has run out (also while the process or the machine was suspended), and for one whose
 // answer came too late. It is not refreshed by later calls: use the lease that the latest Acquire or Renew returned.
 func (l Lease) Remaining() time.Duration { return l.tenure.remaining() }
+
+// Node returns the node that owns the lease: the part of Owner before '#'. A lease in a session is owned by the session's
+// node, and a coordinator's plain lease by "node#id", where the id is the process's own. Of an owner without '#' it is the
+// whole name.
+func (l Lease) Node() string {
+	node, _, _ := strings.Cut(l.Owner, "#")
+	return node
+}
 
 // A tenure is until when a holder may believe in a lease. The zero tenure is over.
 type tenure struct {
