@@ -123,7 +123,7 @@ func (n *node) run(partitions int, change ...func(*coordinator.Config)) {
 }
 
 // untilTold is the handler that does nothing until its context ends.
-func untilTold(ctx context.Context, _ coordinator.Lease) error {
+func untilTold(ctx context.Context, _ coordinator.Assignment) error {
 	<-ctx.Done()
 	return nil
 }
