@@ -33,19 +33,6 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return e.Argument + " " + e.Problem }
 
-// A RowError is returned when a row of the table is not one that this library writes: an attribute is
-// missing, of another type, or out of range. Such a row is never taken for a free lease; look at it,
-// and delete it if nothing needs it.
-type RowError struct {
-	PK, SK    string // the key of the row
-	Attribute string
-	Problem   string
-}
-
-func (e *RowError) Error() string {
-	return fmt.Sprintf("malformed row %s / %s: attribute %q %s", e.PK, e.SK, e.Attribute, e.Problem)
-}
-
 // A SetupError is returned when the table or the permissions are not as the store needs them. It wraps
 // the SDK's error where there is one.
 type SetupError struct {

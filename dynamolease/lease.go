@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/request"
@@ -49,6 +50,13 @@ func (l Lease) Remaining() time.Duration { return l.validity.remaining() }
 // Renew leaves out a revoked lease with an expiry of its own.)
 func (l Lease) Revoked() bool {
 	return l.revoked || l.validity.held != nil && l.validity.held.revoked.Load()
+}
+
+// Node returns the node that owns the lease: Owner up to the first '#'. A session's lease is owned by
+// the node itself, and a coordinator's lease with an expiry of its own by "node#id".
+func (l Lease) Node() string {
+	node, _, _ := strings.Cut(l.Owner, "#")
+	return node
 }
 
 // A validity is until when a holder may count on a lease. The zero validity is over.

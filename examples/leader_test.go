@@ -17,8 +17,8 @@ func Example_leader() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lead := func(ctx context.Context, lease coordinator.Lease) error {
-		fmt.Println("node-1 leads, with an epoch above zero:", lease.Epoch > 0)
+	lead := func(ctx context.Context, assignment coordinator.Assignment) error {
+		fmt.Println("node-1 leads, with an epoch above zero:", assignment.Epoch > 0)
 		stop() // the node stops
 		<-ctx.Done()
 		return context.Cause(ctx)

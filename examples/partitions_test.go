@@ -26,11 +26,11 @@ func Example_partitions() {
 	}
 	var finished atomic.Int32
 	// handle works one partition; ctx ends when this node does not own it any more.
-	handle := func(ctx context.Context, lease coordinator.Lease) error {
-		next, _ := strconv.Atoi(string(lease.Checkpoint)) // where the last owner got to
+	handle := func(ctx context.Context, assignment coordinator.Assignment) error {
+		next, _ := strconv.Atoi(string(assignment.Checkpoint)) // where the last owner got to
 		for ; next < 10 && ctx.Err() == nil; next++ {
 			checkpoint := []byte(strconv.Itoa(next + 1))
-			if err := store.Transact(ctx, lease.Lease, checkpoint, count(lease.Partition)); err != nil {
+			if err := store.Transact(ctx, assignment.Lease, checkpoint, count(assignment.Partition)); err != nil {
 				return err // the handler is called again, from the checkpoint as it is then
 			}
 		}

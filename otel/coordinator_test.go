@@ -106,7 +106,7 @@ func TestHandOverUnderWay(t *testing.T) {
 		finish := make(chan struct{})
 		a.run(4, func(c *coordinator.Config) {
 			c.Groups[0].DrainTimeout = time.Hour
-			c.Groups[0].Handler = func(context.Context, coordinator.Lease) error {
+			c.Groups[0].Handler = func(context.Context, coordinator.Assignment) error {
 				<-finish
 				return nil
 			}

@@ -43,7 +43,7 @@ func Example() {
 	started := make(chan struct{}, 8)
 	cfg := coordinator.Config{
 		Service: "shop", Node: "node-1", Address: "10.0.0.7:8080", Logger: slog.New(slog.DiscardHandler),
-		Groups: []coordinator.Group{{Name: "orders", Partitions: 8, Handler: func(ctx context.Context, _ coordinator.Lease) error {
+		Groups: []coordinator.Group{{Name: "orders", Partitions: 8, Handler: func(ctx context.Context, _ coordinator.Assignment) error {
 			started <- struct{}{}
 			<-ctx.Done() // work until the partition is taken away
 			return nil

@@ -123,7 +123,7 @@ func (n *node) run(partitions int, change ...func(*coordinator.Config)) {
 }
 
 // untilTold is the handler that does nothing until its context ends.
-func untilTold(ctx context.Context, _ coordinator.Lease) error {
+func untilTold(ctx context.Context, _ coordinator.Assignment) error {
 	<-ctx.Done()
 	return nil
 }
@@ -132,6 +132,6 @@ func untilTold(ctx context.Context, _ coordinator.Lease) error {
 func rounds(n int) { time.Sleep(time.Duration(n) * interval * 11 / 10) }
 
 func (n *node) heartbeat() error {
-	_, err := n.Heartbeat(n.Context(), service, n.name, "host", ttl)
+	_, err := n.Heartbeat(n.Context(), dynamolease.Node{Service: service, Name: n.name, Address: "host"}, ttl)
 	return err
 }

@@ -87,7 +87,7 @@ func (f *fleet) start(name string) {
 	metrics.ObserveStore(store)
 	cfg := coordinator.Config{
 		Service: "shop", Node: name, Address: name + ":1", TTL: ttl, Interval: interval, Logger: slog.New(slog.DiscardHandler),
-		Groups: []coordinator.Group{{Name: "orders", Partitions: partitions, Handler: func(ctx context.Context, _ coordinator.Lease) error {
+		Groups: []coordinator.Group{{Name: "orders", Partitions: partitions, Handler: func(ctx context.Context, _ coordinator.Assignment) error {
 			<-ctx.Done()
 			return nil
 		}}},

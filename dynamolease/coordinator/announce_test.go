@@ -14,12 +14,12 @@ import (
 // CO2, CO8: a node that stops holds up only the partition whose handler does not return; the others run elsewhere within
 // the next rounds, although the node is there for as long as it drains.
 func TestStoppingNodeHoldsUpOnlyWhatDoesNotReturn(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		stuck := make(chan struct{})
 		release := sync.OnceFunc(func() { close(stuck) })
 		defer release()
-		a := w.prepare("a", 8, renewing(renewal), grouped(func(g *coordinator.Group) { g.DrainTimeout = time.Minute }),
-			handling(func(ctx context.Context, lease coordinator.Lease) error {
+		a := w.prepare("a", 8, inMode(mode), grouped(func(g *coordinator.Group) { g.DrainTimeout = time.Minute }),
+			handling(func(ctx context.Context, lease coordinator.Assignment) error {
 				<-ctx.Done()
 				if lease.Partition == 3 && errors.Is(context.Cause(ctx), coordinator.ErrShutdown) {
 					<-stuck
@@ -28,7 +28,7 @@ func TestStoppingNodeHoldsUpOnlyWhatDoesNotReturn(t *testing.T) {
 			}))
 		a.begin(context.Background())
 		w.within(2*round, "a works all", func() bool { return len(leasesOf(a)) == 8 })
-		b := w.prepare("b", 8, renewing(renewal), grouped(func(g *coordinator.Group) { g.Exclude = []int{3} }))
+		b := w.prepare("b", 8, inMode(mode), grouped(func(g *coordinator.Group) { g.Exclude = []int{3} }))
 		b.begin(context.Background())
 		w.within(4*round, "b has its share", func() bool { return len(leasesOf(b)) >= 3 }) // 3 itself may have been given up for nothing
 		w.within(6*round, "a has 3", func() bool { return holds(a, 3) })
@@ -46,13 +46,13 @@ func TestStoppingNodeHoldsUpOnlyWhatDoesNotReturn(t *testing.T) {
 }
 
 func holds(n *node, partition int) bool {
-	return slices.ContainsFunc(leasesOf(n), func(l coordinator.Lease) bool { return l.Partition == partition })
+	return slices.ContainsFunc(leasesOf(n), func(l coordinator.Assignment) bool { return l.Partition == partition })
 }
 
-func leasesOf(n *node) []coordinator.Lease {
-	var leases []coordinator.Lease
+func leasesOf(n *node) []coordinator.Assignment {
+	var leases []coordinator.Assignment
 	for _, lease := range n.State().Groups[0].Leases {
-		leases = append(leases, coordinator.Lease{Lease: lease})
+		leases = append(leases, coordinator.Assignment{Lease: lease})
 	}
 	return leases
 }

@@ -21,7 +21,7 @@ import (
 
 // Faults that users of other lease libraries met.
 func TestCases(t *testing.T) {
-	for name, test := range map[string]func(w *world, renewal coordinator.Renewal){
+	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"C09": releasedInBetween,
 		"C14": cutOff,
 		"C15": expiredInBalance,
@@ -42,7 +42,7 @@ func TestCases(t *testing.T) {
 		"C51": blockedHandler,
 		"C54": unclassified,
 	} {
-		t.Run(name, func(t *testing.T) { inBothRenewals(t, test) })
+		t.Run(name, func(t *testing.T) { inBothModes(t, test) })
 	}
 	t.Run("C50", func(t *testing.T) {
 		for _, c := range []struct {
@@ -72,10 +72,10 @@ func once(prefix string, fault dynamotest.Fault) dynamotest.Fault {
 }
 
 // Who waits meets a refusal, and the partition is free again by then: it has it at once, with no error.
-func releasedInBetween(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 1, renewing(renewal))
+func releasedInBetween(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 1, inMode(mode))
 	w.within(round, "worked", func() bool { return w.balanced(1, a) })
-	b := w.start("b", 1, renewing(renewal))
+	b := w.start("b", 1, inMode(mode))
 	time.Sleep(2 * round)
 	look := w.look()
 	var meddled atomic.Bool
@@ -92,12 +92,12 @@ func releasedInBetween(w *world, renewal coordinator.Renewal) {
 }
 
 // A node whose requests hang is followed after its ttl, and knows by itself, before.
-func cutOff(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 2, renewing(renewal))
+func cutOff(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 2, inMode(mode))
 	w.within(round, "worked", func() bool { return w.balanced(2, a) })
 	a.path.Every("", dynamotest.Hang())
 	deadline := time.Now().Add(ttl)
-	b := w.start("b", 2, renewing(renewal))
+	b := w.start("b", 2, inMode(mode))
 	w.within(ttl+grace+round, "followed", func() bool { return w.balanced(2, b) })
 	for _, r := range w.all(a) {
 		if r.told.After(deadline) || !errors.Is(r.cause, coordinator.ErrLost) {
@@ -107,10 +107,10 @@ func cutOff(w *world, renewal coordinator.Renewal) {
 }
 
 // What expires is taken although all others have as much as they should.
-func expiredInBalance(w *world, renewal coordinator.Renewal) {
+func expiredInBalance(w *world, mode coordinator.LeaseMode) {
 	var nodes []*node
 	for i := range 4 {
-		nodes = append(nodes, w.start(fmt.Sprint("n", i), 10, renewing(renewal)))
+		nodes = append(nodes, w.start(fmt.Sprint("n", i), 10, inMode(mode)))
 	}
 	w.settle(10, nodes...)
 	nodes[3].crash()
@@ -118,8 +118,8 @@ func expiredInBalance(w *world, renewal coordinator.Renewal) {
 }
 
 // With every call hanging, contexts end at the deadline.
-func hungCalls(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 3, renewing(renewal))
+func hungCalls(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
 	a.path.Every("", dynamotest.Hang())
 	runs := w.all(a)
@@ -134,8 +134,8 @@ func hungCalls(w *world, renewal coordinator.Renewal) {
 }
 
 // A node that was suspended for longer than its ttl has nothing left when it wakes, and is told once.
-func frozen(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 3, renewing(renewal))
+func frozen(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
 	a.wake(5 * ttl)
 	for _, r := range w.all(a) {
@@ -159,8 +159,8 @@ func frozen(w *world, renewal coordinator.Renewal) {
 }
 
 // No error ends the loops: after each, the next round goes on as if nothing had been.
-func eachErrorOnce(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 3, renewing(renewal))
+func eachErrorOnce(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
 	epochs := fmt.Sprint(epochsOf(a))
 	for name, fault := range map[string]dynamotest.Fault{
@@ -183,8 +183,8 @@ func eachErrorOnce(w *world, renewal coordinator.Renewal) {
 }
 
 // A renewal is on its way when the node stops: nothing comes back to life.
-func stopDuringRenewal(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 3, renewing(renewal))
+func stopDuringRenewal(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
 	for _, op := range []string{"UpdateItem", "TransactWriteItems"} {
 		a.path.Next(op, dynamotest.Delay(time.Second))
@@ -205,10 +205,10 @@ func stopDuringRenewal(w *world, renewal coordinator.Renewal) {
 }
 
 // A node stops while an acquisition of another partition hangs: it stops promptly, and what it has stays good until released.
-func stopWhileWaiting(w *world, renewal coordinator.Renewal) {
-	a := w.prepare("a", 2, renewing(renewal), func(c *coordinator.Config) {
+func stopWhileWaiting(w *world, mode coordinator.LeaseMode) {
+	a := w.prepare("a", 2, inMode(mode), func(c *coordinator.Config) {
 		c.Groups = append(c.Groups, coordinator.Group{Name: "slow-" + w.group, Partitions: 2, Handler: wait})
-		c.Groups[0].Handler = func(ctx context.Context, lease coordinator.Lease) error {
+		c.Groups[0].Handler = func(ctx context.Context, lease coordinator.Assignment) error {
 			<-ctx.Done()
 			if lease.Remaining() == 0 {
 				w.Error("the lease was lost")
@@ -230,20 +230,20 @@ func stopWhileWaiting(w *world, renewal coordinator.Renewal) {
 }
 
 // A node stops when its acquisitions are written and not answered: they are free for others at once.
-func stopAfterTheWrite(w *world, renewal coordinator.Renewal) {
-	a := w.prepare("a", 4, renewing(renewal))
+func stopAfterTheWrite(w *world, mode coordinator.LeaseMode) {
+	a := w.prepare("a", 4, inMode(mode))
 	heal := a.path.Every("UpdateItem", onRow("L#", dynamotest.HangAfter()))
 	a.begin(context.Background())
 	w.within(round, "acquiring", func() bool { return a.path.Count("UpdateItem") > 1 })
 	heal()
 	a.stop()
-	b := w.start("b", 4, renewing(renewal))
+	b := w.start("b", 4, inMode(mode))
 	w.within(2*round, "worked", func() bool { return w.balanced(4, b) })
 }
 
 // When Run has returned nothing renews anything, and nothing is held.
-func stopEndsAll(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 4, renewing(renewal))
+func stopEndsAll(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 4, inMode(mode))
 	w.settle(4, a)
 	began := time.Now()
 	a.stop()
@@ -261,18 +261,18 @@ func stopEndsAll(w *world, renewal coordinator.Renewal) {
 }
 
 // Work that goes on for half a ttl after it was told to end is not overlapped, and each start of a handler has an end.
-func paired(w *world, renewal coordinator.Renewal) {
+func paired(w *world, mode coordinator.LeaseMode) {
 	var starts, ends atomic.Int32
-	slow := handling(func(ctx context.Context, _ coordinator.Lease) error {
+	slow := handling(func(ctx context.Context, _ coordinator.Assignment) error {
 		starts.Add(1)
 		defer ends.Add(1)
 		<-ctx.Done()
 		time.Sleep(ttl / 2)
 		return nil
 	})
-	a := w.start("a", 4, renewing(renewal), slow)
+	a := w.start("a", 4, inMode(mode), slow)
 	w.within(round, "worked", func() bool { return w.balanced(4, a) })
-	b := w.start("b", 4, renewing(renewal), slow)
+	b := w.start("b", 4, inMode(mode), slow)
 	w.within(ttl/2+3*round, "shared", func() bool { return w.balanced(4, a, b) })
 	a.stop()
 	w.within(2*round, "taken over", func() bool { return w.balanced(4, b) })
@@ -287,14 +287,14 @@ func paired(w *world, renewal coordinator.Renewal) {
 }
 
 // A hand-over ends in bounded time whatever state the former owner's handler is in.
-func handOverFromEveryState(w *world, renewal coordinator.Renewal) {
+func handOverFromEveryState(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	const drain = ttl / 2
 	for i, state := range []string{"returned", "fails", "panics", "hangs", "crashes", "cut off"} {
 		w.group = fmt.Sprint(w.group, i) // and so a fleet of its own
 		w.service = w.group
 		let := make(chan struct{})
-		a := w.start("a", 2, renewing(renewal), grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }), handling(func(ctx context.Context, lease coordinator.Lease) error {
+		a := w.start("a", 2, inMode(mode), grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 			switch state {
 			case "returned":
 				return nil
@@ -310,7 +310,7 @@ func handOverFromEveryState(w *world, renewal coordinator.Renewal) {
 			}
 		}))
 		w.within(2*round, state+": started", func() bool { return len(w.all(a)) >= 2 })
-		b := w.start("b", 2, renewing(renewal))
+		b := w.start("b", 2, inMode(mode))
 		time.Sleep(interval / 2)
 		switch state {
 		case "crashes":
@@ -328,8 +328,8 @@ func handOverFromEveryState(w *world, renewal coordinator.Renewal) {
 }
 
 // A node that an operator has taken off the members gets nothing any more, and what it has moves at once.
-func leftByOperator(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 6, renewing(renewal)), w.start("b", 6, renewing(renewal))
+func leftByOperator(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
 	if err := w.look().Leave(w.Context(), w.service, "a"); err != nil {
 		w.Fatal(err)
@@ -342,8 +342,8 @@ func leftByOperator(w *world, renewal coordinator.Renewal) {
 }
 
 // A stop leaves no gap beyond one round, and costs one request for each partition and one for the session.
-func noGapAtTheEnd(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 20, renewing(renewal)), w.start("b", 20, renewing(renewal))
+func noGapAtTheEnd(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 20, inMode(mode)), w.start("b", 20, inMode(mode))
 	w.settle(20, a, b)
 	a.path.Reset()
 	a.stop()
@@ -354,11 +354,11 @@ func noGapAtTheEnd(w *world, renewal coordinator.Renewal) {
 }
 
 // One node joins four with 25 partitions each, which give up two a round at the most: 20 move, and no more.
-func budget(w *world, renewal coordinator.Renewal) {
+func budget(w *world, mode coordinator.LeaseMode) {
 	two := grouped(func(g *coordinator.Group) { g.MovesPerRound = 2 })
 	var nodes []*node
 	for i := range 4 {
-		nodes = append(nodes, w.prepare(fmt.Sprint("n", i), 100, renewing(renewal), two))
+		nodes = append(nodes, w.prepare(fmt.Sprint("n", i), 100, inMode(mode), two))
 		nodes[i].path.Latency(tick) // so that all have joined when they plan first
 	}
 	for _, n := range nodes {
@@ -366,7 +366,7 @@ func budget(w *world, renewal coordinator.Renewal) {
 	}
 	w.settle(100, nodes...)
 	before, joined := w.moves(), time.Now()
-	nodes = append(nodes, w.start("n4", 100, renewing(renewal), two))
+	nodes = append(nodes, w.start("n4", 100, inMode(mode), two))
 	w.within(6*round, "in balance", func() bool { return w.balanced(100, nodes...) })
 	w.always(5*round, "in balance", func() bool { return w.balanced(100, nodes...) })
 	if got := w.moves() - before; got != 20 {
@@ -397,17 +397,17 @@ func budget(w *world, renewal coordinator.Renewal) {
 }
 
 // The next handler starts after the former one is done, or after the drain timeout, and then under a greater epoch.
-func drainFirst(w *world, renewal coordinator.Renewal) {
+func drainFirst(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	const drain = ttl
-	slow := handling(func(ctx context.Context, lease coordinator.Lease) error {
+	slow := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		time.Sleep(time.Duration(lease.Partition) * ttl / 2) // 0 to 1.5 ttl
 		return nil
 	})
-	a := w.start("a", 4, renewing(renewal), slow, grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }))
+	a := w.start("a", 4, inMode(mode), slow, grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }))
 	w.within(round, "worked", func() bool { return w.balanced(4, a) })
-	b := w.start("b", 4, renewing(renewal))
+	b := w.start("b", 4, inMode(mode))
 	w.within(drain+3*round, "half is handed over", func() bool { return len(w.works(b)) == 2 })
 	a.stop()
 	w.within(2*round, "all is handed over", func() bool { return len(w.works(b)) == 4 })
@@ -424,9 +424,9 @@ func drainFirst(w *world, renewal coordinator.Renewal) {
 }
 
 // A handler that blocks for ten ttl: heartbeats come on time.
-func blockedHandler(w *world, renewal coordinator.Renewal) {
+func blockedHandler(w *world, mode coordinator.LeaseMode) {
 	let := make(chan struct{})
-	a := w.start("a", 1, renewing(renewal), handling(func(context.Context, coordinator.Lease) error { <-let; return nil }))
+	a := w.start("a", 1, inMode(mode), handling(func(context.Context, coordinator.Assignment) error { <-let; return nil }))
 	w.within(round, "worked", func() bool { return w.busy() == 1 })
 	a.path.Reset()
 	w.always(10*ttl, "good", func() bool { return a.State().Remaining > ttl-round-tick })
@@ -440,11 +440,11 @@ func blockedHandler(w *world, renewal coordinator.Renewal) {
 }
 
 // A guarded write fails in a way that nobody knows: the handler is told so, and the lease is neither dropped nor doubted.
-func unclassified(w *world, renewal coordinator.Renewal) {
+func unclassified(w *world, mode coordinator.LeaseMode) {
 	var mu sync.Mutex
 	var results []error
 	var store *dynamolease.Store
-	write := func(ctx context.Context, lease coordinator.Lease) error {
+	write := func(ctx context.Context, lease coordinator.Assignment) error {
 		err := store.Transact(ctx, lease.Lease, nil, types.TransactWriteItem{Put: &types.Put{
 			TableName: aws.String(w.table),
 			Item: map[string]types.AttributeValue{
@@ -459,7 +459,7 @@ func unclassified(w *world, renewal coordinator.Renewal) {
 		}
 		return wait(ctx, lease)
 	}
-	a := w.prepare("a", 1, renewing(renewal), handling(write))
+	a := w.prepare("a", 1, inMode(mode), handling(write))
 	store = a.store
 	a.path.Next("TransactWriteItems", dynamotest.Reply(418, "TeapotException", "no"))
 	a.begin(context.Background())

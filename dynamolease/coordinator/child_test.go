@@ -14,8 +14,8 @@ import (
 
 // How a test tells the child process that it is one, and what it is to be.
 const (
-	childTable   = "COORDINATOR_CHILD_TABLE"
-	childRenewal = "COORDINATOR_CHILD_RENEWAL"
+	childTable = "COORDINATOR_CHILD_TABLE"
+	childMode  = "COORDINATOR_CHILD_MODE"
 )
 
 const (
@@ -47,12 +47,12 @@ func runChild() error {
 	if err != nil {
 		return err
 	}
-	cfg := realConfig("child", func(ctx context.Context, lease coordinator.Lease) error {
+	cfg := realConfig("child", func(ctx context.Context, lease coordinator.Assignment) error {
 		fmt.Println("works", lease.Partition, lease.Epoch)
 		return wait(ctx, lease)
 	})
-	if os.Getenv(childRenewal) == fmt.Sprint(coordinator.PerLease) {
-		cfg.Renewal = coordinator.PerLease
+	if os.Getenv(childMode) == fmt.Sprint(coordinator.PerLease) {
+		cfg.LeaseMode = coordinator.PerLease
 	}
 	return coordinator.Run(ctx, store, cfg)
 }

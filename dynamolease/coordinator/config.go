@@ -34,8 +34,8 @@ type Config struct {
 	// Groups are the groups of partitions that this node takes part in. At least one, each name once.
 	Groups []Group
 
-	// Renewal is how leases are kept. Defaults to [Sessions].
-	Renewal Renewal
+	// LeaseMode is how leases are kept. Defaults to [Sessions].
+	LeaseMode LeaseMode
 
 	// Hooks are told what happens, for metrics. Defaults to none.
 	Hooks Hooks
@@ -72,14 +72,14 @@ type Group struct {
 //
 // A handler that returns an error or panics while it still owns the partition is called again, after a delay that grows.
 // One that returns nil is done: the partition stays this node's, and is not worked again until it changes hands.
-type Handler func(ctx context.Context, lease Lease) error
+type Handler func(ctx context.Context, assignment Assignment) error
 
-// A Renewal is how the leases of a node are kept.
-type Renewal int
+// A LeaseMode is how the leases of a node are kept.
+type LeaseMode int
 
 const (
 	// Sessions keeps any number of leases by the one heartbeat of the node.
-	Sessions Renewal = iota
+	Sessions LeaseMode = iota
 	// PerLease renews each lease, as [dynamolease.Store.Renew] does: for nodes whose leases are to be independent of each
 	// other, and, together with [dynamolease.EachItem] in the store's Options, for tables without transactions.
 	PerLease
@@ -130,8 +130,8 @@ func (c Config) validate() error {
 		return refuse("Config.Interval", "%v is too short, at least %v is needed", c.Interval, minInterval)
 	case c.Interval >= c.TTL/2:
 		return refuse("Config.Interval", "%v leaves no time for a second heartbeat within the ttl of %v: it must be less than half", c.Interval, c.TTL)
-	case c.Renewal != Sessions && c.Renewal != PerLease:
-		return refuse("Config.Renewal", "must be Sessions or PerLease")
+	case c.LeaseMode != Sessions && c.LeaseMode != PerLease:
+		return refuse("Config.LeaseMode", "must be Sessions or PerLease")
 	case len(c.Groups) == 0:
 		return refuse("Config.Groups", "must not be empty")
 	}

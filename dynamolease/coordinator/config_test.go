@@ -36,8 +36,8 @@ func TestConfig(t *testing.T) {
 		"C25/nearly the ttl":     {func(c *coordinator.Config) { c.TTL, c.Interval = 10*time.Second, 10*time.Second-1 }, "Config.Interval"},
 		"short interval":         {func(c *coordinator.Config) { c.Interval = 49 * time.Millisecond }, "Config.Interval"},
 		"negative interval":      {func(c *coordinator.Config) { c.Interval = -1 }, "Config.Interval"},
-		"strange renewal":        {func(c *coordinator.Config) { c.Renewal = 2 }, "Config.Renewal"},
-		"negative renewal":       {func(c *coordinator.Config) { c.Renewal = -1 }, "Config.Renewal"},
+		"strange lease mode":     {func(c *coordinator.Config) { c.LeaseMode = 2 }, "Config.LeaseMode"},
+		"negative lease mode":    {func(c *coordinator.Config) { c.LeaseMode = -1 }, "Config.LeaseMode"},
 		"no groups":              {func(c *coordinator.Config) { c.Groups = nil }, "Config.Groups"},
 		"no group name":          {group(func(g *coordinator.Group) { g.Name = "" }), "Config.Groups[1].Name"},
 		"duplicate group":        {group(func(g *coordinator.Group) { g.Name = "orders" }), "Config.Groups[1].Name"},
@@ -152,10 +152,10 @@ func TestRunWithoutTable(t *testing.T) {
 
 // A lease in a test of a user's handler is like one of the store.
 func TestLeaseOfATest(t *testing.T) {
-	if got := (coordinator.Lease{Lease: dynamolease.Lease{Partition: 3}}).Remaining(); got != 0 {
+	if got := (coordinator.Assignment{Lease: dynamolease.Lease{Partition: 3}}).Remaining(); got != 0 {
 		t.Error(got)
 	}
-	if err := wait(ended(), coordinator.Lease{}); err == nil {
+	if err := wait(ended(), coordinator.Assignment{}); err == nil {
 		t.Error("no cause")
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestCoordinator(t *testing.T) {
-	for name, test := range map[string]func(w *world, renewal coordinator.Renewal){
+	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"CO1":      join,
 		"CO2":      leave,
 		"CO3":      crash,
@@ -31,17 +31,17 @@ func TestCoordinator(t *testing.T) {
 		"CO14":     replaced,
 		"LS42":     orphans,
 	} {
-		t.Run(name, func(t *testing.T) { inBothRenewals(t, test) })
+		t.Run(name, func(t *testing.T) { inBothModes(t, test) })
 	}
 }
 
 // One node, then two, then three: as few partitions move as can be, and shares add up.
-func join(w *world, renewal coordinator.Renewal) {
+func join(w *world, mode coordinator.LeaseMode) {
 	const partitions = 10
 	var nodes []*node
 	var kept []int
 	for i := range 4 {
-		nodes = append(nodes, w.start(fmt.Sprint("n", i), partitions, renewing(renewal)))
+		nodes = append(nodes, w.start(fmt.Sprint("n", i), partitions, inMode(mode)))
 		kept = append(kept, 0)
 		want := fewest(partitions, kept)
 		before := w.moves()
@@ -58,8 +58,8 @@ func join(w *world, renewal coordinator.Renewal) {
 }
 
 // A node that stops gracefully is followed by others within a round.
-func leave(w *world, renewal coordinator.Renewal) {
-	nodes := []*node{w.start("a", 9, renewing(renewal)), w.start("b", 9, renewing(renewal)), w.start("c", 9, renewing(renewal))}
+func leave(w *world, mode coordinator.LeaseMode) {
+	nodes := []*node{w.start("a", 9, inMode(mode)), w.start("b", 9, inMode(mode)), w.start("c", 9, inMode(mode))}
 	w.settle(9, nodes...)
 	began := time.Now()
 	nodes[0].stop()
@@ -69,8 +69,8 @@ func leave(w *world, renewal coordinator.Renewal) {
 	}
 }
 
-func crash(w *world, renewal coordinator.Renewal) {
-	nodes := []*node{w.start("a", 9, renewing(renewal)), w.start("b", 9, renewing(renewal)), w.start("c", 9, renewing(renewal))}
+func crash(w *world, mode coordinator.LeaseMode) {
+	nodes := []*node{w.start("a", 9, inMode(mode)), w.start("b", 9, inMode(mode)), w.start("c", 9, inMode(mode))}
 	w.settle(9, nodes...)
 	before := w.moves()
 	nodes[0].crash()
@@ -82,10 +82,10 @@ func crash(w *world, renewal coordinator.Renewal) {
 }
 
 // Two partitions among four nodes: two are idle, and take over.
-func idle(w *world, renewal coordinator.Renewal) {
+func idle(w *world, mode coordinator.LeaseMode) {
 	var nodes []*node
 	for i := range 4 {
-		nodes = append(nodes, w.start(fmt.Sprint("n", i), 2, renewing(renewal)))
+		nodes = append(nodes, w.start(fmt.Sprint("n", i), 2, inMode(mode)))
 	}
 	w.within(3*round, "worked", func() bool { return w.busy() == 2 })
 	time.Sleep(3 * round)
@@ -110,8 +110,8 @@ func idle(w *world, renewal coordinator.Renewal) {
 }
 
 // In balance, nothing moves in 100 rounds.
-func quiet(w *world, renewal coordinator.Renewal) {
-	nodes := []*node{w.start("a", 10, renewing(renewal)), w.start("b", 10, renewing(renewal)), w.start("c", 10, renewing(renewal))}
+func quiet(w *world, mode coordinator.LeaseMode) {
+	nodes := []*node{w.start("a", 10, inMode(mode)), w.start("b", 10, inMode(mode)), w.start("c", 10, inMode(mode))}
 	w.settle(10, nodes...)
 	before := w.moves()
 	for range 100 {
@@ -126,14 +126,14 @@ func quiet(w *world, renewal coordinator.Renewal) {
 }
 
 // 200 free partitions are taken at once.
-func manyAtOnce(w *world, renewal coordinator.Renewal) {
-	n := w.start("a", 200, renewing(renewal))
+func manyAtOnce(w *world, mode coordinator.LeaseMode) {
+	n := w.start("a", 200, inMode(mode))
 	w.within(2*round, "all owned", func() bool { return w.balanced(200, n) })
 }
 
 // A hand-over waits for the handler, however long it takes within the drain timeout, and its lease is kept meanwhile.
-func handOverOf(w *world, renewal coordinator.Renewal) {
-	slowly := handling(func(ctx context.Context, lease coordinator.Lease) error {
+func handOverOf(w *world, mode coordinator.LeaseMode) {
+	slowly := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		time.Sleep(3 * ttl)
 		if lease.Remaining() == 0 {
@@ -142,9 +142,9 @@ func handOverOf(w *world, renewal coordinator.Renewal) {
 		return nil
 	})
 	long := grouped(func(g *coordinator.Group) { g.DrainTimeout = 4 * ttl })
-	a := w.start("a", 4, renewing(renewal), slowly, long)
+	a := w.start("a", 4, inMode(mode), slowly, long)
 	w.within(round, "worked", func() bool { return w.balanced(4, a) })
-	b := w.start("b", 4, renewing(renewal))
+	b := w.start("b", 4, inMode(mode))
 	w.within(2*round, "revoked", func() bool { return a.State().Groups[0].HandingOff == 2 })
 	w.always(2*ttl, "waiting", func() bool { return w.busy() == 4 && len(w.works(b)) == 0 })
 	w.within(ttl+2*round, "handed over", func() bool { return w.balanced(4, a, b) })
@@ -163,22 +163,22 @@ func handOverOf(w *world, renewal coordinator.Renewal) {
 }
 
 // A handler that ignores the end of its context holds up its own partition for the drain timeout, and no other.
-func stubborn(w *world, renewal coordinator.Renewal) {
+func stubborn(w *world, mode coordinator.LeaseMode) {
 	const drain = 2 * ttl
 	w.lenient = true
 	let := make(chan struct{})
 	defer close(let)
-	ignore := handling(func(ctx context.Context, lease coordinator.Lease) error {
+	ignore := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		if lease.Partition%2 == 0 {
 			<-let
 		}
 		return nil
 	})
-	a := w.start("a", 8, renewing(renewal), ignore, grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }))
+	a := w.start("a", 8, inMode(mode), ignore, grouped(func(g *coordinator.Group) { g.DrainTimeout = drain }))
 	w.within(round, "worked", func() bool { return w.balanced(8, a) })
 	began := time.Now()
-	b := w.start("b", 8, renewing(renewal))
+	b := w.start("b", 8, inMode(mode))
 	w.within(2*round, "revoked", func() bool { return a.State().Groups[0].HandingOff > 0 || len(w.works(b)) > 0 })
 	w.within(2*round, "handed over", func() bool {
 		for _, r := range w.all(a) {
@@ -213,10 +213,10 @@ func (w *world) worker(partition int) *node {
 }
 
 // A node stops while one of its handlers ignores that: Run returns after the drain timeout, and the lease is free.
-func stubbornAtTheEnd(w *world, renewal coordinator.Renewal) {
+func stubbornAtTheEnd(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	let := make(chan struct{})
-	a := w.start("a", 4, renewing(renewal), handling(func(ctx context.Context, lease coordinator.Lease) error {
+	a := w.start("a", 4, inMode(mode), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		if lease.Partition == 2 {
 			<-let
@@ -236,9 +236,9 @@ func stubbornAtTheEnd(w *world, renewal coordinator.Renewal) {
 }
 
 // Handlers that block, panic, fail or return early cost no renewal, and no other handler anything.
-func slowAndPanicking(w *world, renewal coordinator.Renewal) {
+func slowAndPanicking(w *world, mode coordinator.LeaseMode) {
 	var calls [4]atomic.Int32
-	a := w.start("a", 4, renewing(renewal), handling(func(ctx context.Context, lease coordinator.Lease) error {
+	a := w.start("a", 4, inMode(mode), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		switch calls[lease.Partition].Add(1); lease.Partition {
 		case 0:
 			time.Sleep(10 * ttl) // whatever its context says
@@ -268,7 +268,7 @@ func slowAndPanicking(w *world, renewal coordinator.Renewal) {
 	if err := a.State().LastError; err == nil || !strings.Contains(err.Error(), "one") && !strings.Contains(err.Error(), "two") {
 		w.Errorf("LastError %v", err)
 	}
-	b := w.start("b", 4, renewing(renewal))
+	b := w.start("b", 4, inMode(mode))
 	w.within(ttl+3*round, "handed over", func() bool { return len(w.works(b)) == 2 })
 }
 
@@ -281,8 +281,8 @@ func epochsOf(n *node) map[int]int64 {
 }
 
 // The order of a shutdown: no acquisition after it began, handlers first, then their leases, and then the session.
-func shutdown(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 6, renewing(renewal), handling(func(ctx context.Context, lease coordinator.Lease) error {
+func shutdown(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 6, inMode(mode), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), coordinator.ErrShutdown) {
 			w.Errorf("partition %d: %v", lease.Partition, context.Cause(ctx))
@@ -319,7 +319,7 @@ func shutdown(w *world, renewal coordinator.Renewal) {
 	if last.Op != "UpdateItem" || !strings.Contains(string(last.Body), "M#"+w.service) {
 		w.Errorf("the last request is not the node's leaving: %v", last)
 	}
-	if n := a.path.Count("TransactWriteItems"); renewal == coordinator.Sessions && n != 0 {
+	if n := a.path.Count("TransactWriteItems"); mode == coordinator.Sessions && n != 0 {
 		w.Errorf("%d transactions to release what was released", n)
 	}
 	if len(w.all(a)) != 6 {
@@ -328,9 +328,9 @@ func shutdown(w *world, renewal coordinator.Renewal) {
 }
 
 // A node whose heartbeats fail keeps what it has as long as it lasts, and takes nothing more.
-func noHeartbeat(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 8, renewing(renewal))
-	b := w.start("b", 8, renewing(renewal))
+func noHeartbeat(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 8, inMode(mode))
+	b := w.start("b", 8, inMode(mode))
 	w.settle(8, a, b)
 	heal := a.path.Every("UpdateItem", onRow("M#", dynamotest.Reply(400, "UnrecognizedClientException", "no")))
 	w.within(2*round, "failing", func() bool { return !a.State().Alive })
@@ -353,12 +353,12 @@ func onRow(prefix string, fault dynamotest.Fault) dynamotest.Fault {
 }
 
 // A process that joins under the name of another takes over from it: the older one hands over, stops and says so.
-func replaced(w *world, renewal coordinator.Renewal) {
-	former := w.start("a", 6, renewing(renewal))
-	other := w.start("b", 6, renewing(renewal))
+func replaced(w *world, mode coordinator.LeaseMode) {
+	former := w.start("a", 6, inMode(mode))
+	other := w.start("b", 6, inMode(mode))
 	w.settle(6, former, other)
 	began := time.Now()
-	next := w.start("a", 6, renewing(renewal))
+	next := w.start("a", 6, inMode(mode))
 	w.within(round, "replaced", func() bool {
 		select {
 		case <-former.over:
@@ -384,8 +384,8 @@ func replaced(w *world, renewal coordinator.Renewal) {
 }
 
 // A lease whose acquisition was never answered is worked, or free for others, within ten rounds.
-func orphans(w *world, renewal coordinator.Renewal) {
-	a := w.prepare("a", 3, renewing(renewal))
+func orphans(w *world, mode coordinator.LeaseMode) {
+	a := w.prepare("a", 3, inMode(mode))
 	// Writes of leases are applied and never answered, for a while; nor can the store find out and free them.
 	var hanging, written atomic.Bool
 	hanging.Store(true)
@@ -422,14 +422,14 @@ func TestCoordinatorCO10(t *testing.T) {
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			inBothRenewals(t, func(w *world, renewal coordinator.Renewal) { w.outage(fault, renewal, name != "no answer") })
+			inBothModes(t, func(w *world, mode coordinator.LeaseMode) { w.outage(fault, mode, name != "no answer") })
 		})
 	}
 }
 
-func (w *world) outage(fault dynamotest.Fault, renewal coordinator.Renewal, exact bool) {
-	a := w.start("a", 5, renewing(renewal))
-	b := w.start("b", 5, renewing(renewal))
+func (w *world) outage(fault dynamotest.Fault, mode coordinator.LeaseMode, exact bool) {
+	a := w.start("a", 5, inMode(mode))
+	b := w.start("b", 5, inMode(mode))
 	w.settle(5, a, b)
 	var heal []func()
 	deadlines := make(map[place]time.Time)

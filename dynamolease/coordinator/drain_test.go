@@ -10,12 +10,12 @@ import (
 )
 
 func TestDrain(t *testing.T) {
-	for name, test := range map[string]func(w *world, renewal coordinator.Renewal){
+	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a node hands everything over until it is undrained": drained,
 		"a node that joins takes nothing":                    drainedBefore,
 		"all nodes":                                          drainedAll,
 	} {
-		t.Run(name, func(t *testing.T) { inBothRenewals(t, test) })
+		t.Run(name, func(t *testing.T) { inBothModes(t, test) })
 	}
 }
 
@@ -30,9 +30,9 @@ func (w *world) drain(name string, on bool) {
 	}
 }
 
-func drained(w *world, renewal coordinator.Renewal) {
+func drained(w *world, mode coordinator.LeaseMode) {
 	const partitions = 12
-	a, b := w.start("a", partitions, renewing(renewal)), w.start("b", partitions, renewing(renewal))
+	a, b := w.start("a", partitions, inMode(mode)), w.start("b", partitions, inMode(mode))
 	w.settle(partitions, a, b)
 	moves := w.moves()
 	w.drain("a", true)
@@ -48,13 +48,13 @@ func drained(w *world, renewal coordinator.Renewal) {
 	w.within(4*round, "shared again", func() bool { return w.balanced(partitions, a, b) })
 }
 
-func drainedBefore(w *world, renewal coordinator.Renewal) {
+func drainedBefore(w *world, mode coordinator.LeaseMode) {
 	w.drain("b", true)
-	a, b := w.start("a", 5, renewing(renewal)), w.start("b", 5, renewing(renewal))
+	a, b := w.start("a", 5, inMode(mode)), w.start("b", 5, inMode(mode))
 	w.settle(5, a)
 	w.always(10*round, "alone", func() bool { return w.balanced(5, a) })
 	b.stop()
-	b = w.start("b", 5, renewing(renewal))
+	b = w.start("b", 5, inMode(mode))
 	w.always(5*round, "alone after a restart", func() bool { return w.balanced(5, a) })
 	a.crash()
 	w.always(3*ttl, "drained, though nobody else is there", func() bool { return len(w.works(b)) == 0 })
@@ -62,8 +62,8 @@ func drainedBefore(w *world, renewal coordinator.Renewal) {
 	w.within(3*round, "taken", func() bool { return w.balanced(5, b) })
 }
 
-func drainedAll(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 5, renewing(renewal)), w.start("b", 5, renewing(renewal))
+func drainedAll(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 5, inMode(mode)), w.start("b", 5, inMode(mode))
 	w.settle(5, a, b)
 	w.drain("a", true)
 	w.drain("b", true)
@@ -74,11 +74,11 @@ func drainedAll(w *world, renewal coordinator.Renewal) {
 }
 
 func TestRevoke(t *testing.T) {
-	for name, test := range map[string]func(w *world, renewal coordinator.Renewal){
+	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a partition runs again, with a greater epoch":     revoked,
 		"from a handler that is stuck, where others go on": revokedStuck,
 	} {
-		t.Run(name, func(t *testing.T) { inBothRenewals(t, test) })
+		t.Run(name, func(t *testing.T) { inBothModes(t, test) })
 	}
 }
 
@@ -104,8 +104,8 @@ func (w *world) revoke(partition int, within time.Duration) {
 	}
 }
 
-func revoked(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 4, renewing(renewal))
+func revoked(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 4, inMode(mode))
 	w.settle(4, a)
 	w.revoke(2, ttl+grace)
 	w.within(2*round+ttl, "worked again", func() bool { return w.balanced(4, a) })
@@ -113,7 +113,7 @@ func revoked(w *world, renewal coordinator.Renewal) {
 	if len(runs) != 2 || runs[1].lease.Epoch <= runs[0].lease.Epoch {
 		w.Errorf("runs are %+v", runs)
 	}
-	if cause := runs[0].cause; renewal == coordinator.Sessions && !errors.Is(cause, coordinator.ErrRevoked) {
+	if cause := runs[0].cause; mode == coordinator.Sessions && !errors.Is(cause, coordinator.ErrRevoked) {
 		w.Errorf("the handler was told %v", cause)
 	}
 	if n := len(w.history(1)); n != 1 {
@@ -121,20 +121,20 @@ func revoked(w *world, renewal coordinator.Renewal) {
 	}
 }
 
-func revokedStuck(w *world, renewal coordinator.Renewal) {
+func revokedStuck(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	free := make(chan struct{})
 	defer close(free)
-	stuck := handling(func(ctx context.Context, lease coordinator.Lease) error {
+	stuck := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		if lease.Partition == 0 {
 			<-free
 		}
 		return wait(ctx, lease)
 	})
 	drain := grouped(func(g *coordinator.Group) { g.DrainTimeout = interval })
-	w.start("a", 1, renewing(renewal), stuck, drain)
+	w.start("a", 1, inMode(mode), stuck, drain)
 	w.within(2*round, "taken", func() bool { return w.busy() == 1 })
-	b := w.start("b", 1, renewing(renewal))
+	b := w.start("b", 1, inMode(mode))
 	time.Sleep(2 * round)
 	w.revoke(0, 2*ttl+grace)
 	// It is free now, but a's share. After ten rounds b looks again, and some rounds later it takes what a does not.

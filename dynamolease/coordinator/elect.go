@@ -30,8 +30,8 @@ func Elect(ctx context.Context, store *dynamolease.Store, cfg Config, name strin
 	defer stop()
 	var once sync.Once
 	var result error
-	cfg.Groups = []Group{{Name: name, Partitions: 1, Handler: func(ctx context.Context, lease Lease) error {
-		err := lead(ctx, lease)
+	cfg.Groups = []Group{{Name: name, Partitions: 1, Handler: func(ctx context.Context, a Assignment) error {
+		err := lead(ctx, a)
 		if ctx.Err() == nil { // it resigns
 			once.Do(func() { result = err })
 			stop()

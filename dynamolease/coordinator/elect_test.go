@@ -72,7 +72,7 @@ func TestElect(t *testing.T) {
 	t.Run("resigns", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			enough := errors.New("enough")
-			a := w.candidate("a", func(ctx context.Context, _ coordinator.Lease) error {
+			a := w.candidate("a", func(ctx context.Context, _ coordinator.Assignment) error {
 				select {
 				case <-ctx.Done():
 				case <-time.After(time.Minute):
@@ -90,7 +90,7 @@ func TestElect(t *testing.T) {
 	})
 	t.Run("resigns without an error", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
-			a := w.candidate("a", func(context.Context, coordinator.Lease) error { return nil })
+			a := w.candidate("a", func(context.Context, coordinator.Assignment) error { return nil })
 			<-a.over
 			if a.err != nil || w.moves() != 1 {
 				w.Errorf("%v after %d elections", a.err, w.moves())
@@ -100,7 +100,7 @@ func TestElect(t *testing.T) {
 	t.Run("panics", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			var calls atomic.Int32
-			a := w.candidate("a", func(ctx context.Context, lease coordinator.Lease) error {
+			a := w.candidate("a", func(ctx context.Context, lease coordinator.Assignment) error {
 				if calls.Add(1) == 1 {
 					panic("leader")
 				}
@@ -111,7 +111,7 @@ func TestElect(t *testing.T) {
 	})
 	t.Run("lost and elected again", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
-			a := w.candidate("a", func(ctx context.Context, _ coordinator.Lease) error {
+			a := w.candidate("a", func(ctx context.Context, _ coordinator.Assignment) error {
 				<-ctx.Done()
 				time.Sleep(ttl)
 				return errors.New("not a resignation")

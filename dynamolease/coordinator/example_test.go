@@ -31,7 +31,7 @@ func Example() {
 
 	ctx, stop := context.WithCancel(ctx)
 	var started, finished atomic.Int32
-	handle := func(ctx context.Context, lease coordinator.Lease) error {
+	handle := func(ctx context.Context, _ coordinator.Assignment) error {
 		if started.Add(1) == 8 {
 			stop() // all partitions are worked: stop the node
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	for name, test := range map[string]func(w *world, renewal coordinator.Renewal){
+	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"CO10 one node cut off":               oneCutOff,
 		"CO10 members unreadable":             membersUnreadable,
 		"CO10 owners unreadable":              ownersUnreadable,
@@ -38,13 +38,13 @@ func TestFaults(t *testing.T) {
 		"CO13 heartbeats fail, others do not": heartbeatsFail,
 		"CO9 state under load":                stateUnderLoad,
 	} {
-		t.Run(name, func(t *testing.T) { inBothRenewals(t, test) })
+		t.Run(name, func(t *testing.T) { inBothModes(t, test) })
 	}
 }
 
 // One node of three is cut off: the others go on, and take over what it had.
-func oneCutOff(w *world, renewal coordinator.Renewal) {
-	nodes := []*node{w.start("a", 9, renewing(renewal)), w.start("b", 9, renewing(renewal)), w.start("c", 9, renewing(renewal))}
+func oneCutOff(w *world, mode coordinator.LeaseMode) {
+	nodes := []*node{w.start("a", 9, inMode(mode)), w.start("b", 9, inMode(mode)), w.start("c", 9, inMode(mode))}
 	w.settle(9, nodes...)
 	began := time.Now()
 	heal := nodes[0].path.Every("", dynamotest.Hang())
@@ -61,8 +61,8 @@ func oneCutOff(w *world, renewal coordinator.Renewal) {
 }
 
 // Without the members nothing moves, and nothing is lost.
-func membersUnreadable(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 6, renewing(renewal)), w.start("b", 6, renewing(renewal))
+func membersUnreadable(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
 	before := w.moves()
 	heal := a.path.Every("Query", onRow("M#", dynamotest.ServerError(500)))
@@ -76,8 +76,8 @@ func membersUnreadable(w *world, renewal coordinator.Renewal) {
 }
 
 // Without the owners nothing moves either; when they can be read again the node takes what it lacks.
-func ownersUnreadable(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 6, renewing(renewal)), w.start("b", 6, renewing(renewal))
+func ownersUnreadable(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
 	heal := a.path.Every("Query", onRow("L#", dynamotest.ServerError(500)))
 	b.stop()
@@ -87,11 +87,11 @@ func ownersUnreadable(w *world, renewal coordinator.Renewal) {
 }
 
 // A heartbeat that fails is tried again long before the next round, and so are renewals.
-func heartbeatRetried(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 3, renewing(renewal))
+func heartbeatRetried(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
 	op := "UpdateItem"
-	if renewal == coordinator.PerLease {
+	if mode == coordinator.PerLease {
 		op = "TransactWriteItems"
 	}
 	var mu sync.Mutex
@@ -118,11 +118,11 @@ func heartbeatRetried(w *world, renewal coordinator.Renewal) {
 }
 
 // Releases fail for a while: the partitions are neither worked nor lost for ever, and move when releases succeed.
-func releasesFail(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 6, renewing(renewal))
+func releasesFail(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 6, inMode(mode))
 	w.within(round, "worked", func() bool { return w.balanced(6, a) })
 	heal := a.path.Every("UpdateItem", onRow("L#", dynamotest.ServerError(500)))
-	b := w.start("b", 6, renewing(renewal))
+	b := w.start("b", 6, inMode(mode))
 	time.Sleep(2 * ttl)
 	if len(w.works(a)) != 3 || len(w.works(b)) != 0 {
 		w.Errorf("running: %s", w.summary())
@@ -132,9 +132,9 @@ func releasesFail(w *world, renewal coordinator.Renewal) {
 }
 
 // Run's context has ended before anything began.
-func stopBeforeSession(w *world, renewal coordinator.Renewal) {
+func stopBeforeSession(w *world, mode coordinator.LeaseMode) {
 	for range 8 { // what is due at once is chosen at random
-		a := w.prepare("a", 3, renewing(renewal))
+		a := w.prepare("a", 3, inMode(mode))
 		a.begin(ended())
 		<-a.over
 		if a.err != nil || w.moves() != 0 {
@@ -144,9 +144,9 @@ func stopBeforeSession(w *world, renewal coordinator.Renewal) {
 }
 
 // Run's context ends while the store does not answer the first request.
-func stopDuringJoin(w *world, renewal coordinator.Renewal) {
+func stopDuringJoin(w *world, mode coordinator.LeaseMode) {
 	for _, fault := range []dynamotest.Fault{dynamotest.Hang(), dynamotest.ServerError(503), dynamotest.LoseRequest()} {
-		a := w.prepare("a", 3, renewing(renewal))
+		a := w.prepare("a", 3, inMode(mode))
 		a.path.Every("", fault)
 		a.begin(context.Background())
 		time.Sleep(3 * ttl)
@@ -156,7 +156,7 @@ func stopDuringJoin(w *world, renewal coordinator.Renewal) {
 			w.Errorf("stopped after %v, %d acquisitions", took, w.moves())
 		}
 	}
-	a := w.prepare("a", 3, renewing(renewal)) // and one for which the store comes back
+	a := w.prepare("a", 3, inMode(mode)) // and one for which the store comes back
 	heal := a.path.Every("", dynamotest.Hang())
 	a.begin(context.Background())
 	time.Sleep(3 * ttl)
@@ -165,9 +165,9 @@ func stopDuringJoin(w *world, renewal coordinator.Renewal) {
 }
 
 // Run's context ends in the middle of many acquisitions, at any moment: nothing stays held, and nothing runs.
-func stopWhileAcquiring(w *world, renewal coordinator.Renewal) {
+func stopWhileAcquiring(w *world, mode coordinator.LeaseMode) {
 	for i := range 8 {
-		a := w.prepare("a", 100, renewing(renewal))
+		a := w.prepare("a", 100, inMode(mode))
 		a.path.Latency(tick)
 		a.begin(context.Background())
 		time.Sleep(40*time.Millisecond + time.Duration(i)*7*time.Millisecond)
@@ -183,8 +183,8 @@ func stopWhileAcquiring(w *world, renewal coordinator.Renewal) {
 }
 
 // A node with many leases stops while the store does not answer: it does so in bounded time.
-func stopDuringOutage(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 200, renewing(renewal))
+func stopDuringOutage(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 200, inMode(mode))
 	w.within(2*round, "worked", func() bool { return w.balanced(200, a) })
 	a.path.Every("", dynamotest.Hang())
 	began := time.Now()
@@ -199,8 +199,8 @@ func stopDuringOutage(w *world, renewal coordinator.Renewal) {
 }
 
 // A node stops while a handler that was told of a loss is about to return: Run waits for it.
-func stopAfterLoss(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 2, renewing(renewal), handling(func(ctx context.Context, _ coordinator.Lease) error {
+func stopAfterLoss(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 2, inMode(mode), handling(func(ctx context.Context, _ coordinator.Assignment) error {
 		<-ctx.Done()
 		time.Sleep(ttl / 2)
 		return nil
@@ -218,11 +218,11 @@ func stopAfterLoss(w *world, renewal coordinator.Renewal) {
 }
 
 // A node could take nothing for some rounds, in which partitions were free; then it takes all, each once.
-func notTwice(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 8, renewing(renewal)), w.start("b", 8, renewing(renewal))
+func notTwice(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 8, inMode(mode)), w.start("b", 8, inMode(mode))
 	w.settle(8, a, b)
 	heal := a.path.Every("UpdateItem", onRow("M#", dynamotest.Reply(400, "UnrecognizedClientException", "no")))
-	if renewal == coordinator.Sessions {
+	if mode == coordinator.Sessions {
 		time.Sleep(round)
 	}
 	b.stop()
@@ -232,7 +232,7 @@ func notTwice(w *world, renewal coordinator.Renewal) {
 	w.always(5*round, "all worked", func() bool { return w.balanced(8, a) })
 
 	// A member that takes nothing: after some rounds the others take its part, and when it is gone they have all, each once.
-	c := w.prepare("c", 8, renewing(renewal))
+	c := w.prepare("c", 8, inMode(mode))
 	c.path.Every("UpdateItem", onRow("L#", dynamotest.Reply(400, "UnrecognizedClientException", "no")))
 	c.begin(context.Background())
 	time.Sleep(3*round + round/2)
@@ -242,10 +242,10 @@ func notTwice(w *world, renewal coordinator.Renewal) {
 }
 
 // After an outage of heartbeats alone, in which all could see free partitions and take none, shares are fair at once.
-func noStarvation(w *world, renewal coordinator.Renewal) {
+func noStarvation(w *world, mode coordinator.LeaseMode) {
 	var nodes []*node
 	for i := range 3 {
-		nodes = append(nodes, w.start(fmt.Sprint("n", i), 12, renewing(renewal)))
+		nodes = append(nodes, w.start(fmt.Sprint("n", i), 12, inMode(mode)))
 	}
 	w.settle(12, nodes...)
 	var heal []func()
@@ -259,16 +259,16 @@ func noStarvation(w *world, renewal coordinator.Renewal) {
 		h()
 	}
 	w.within(3*round, "fair", func() bool { return w.balanced(12, nodes...) })
-	nodes = append(nodes, w.start("n3", 12, renewing(renewal)))
+	nodes = append(nodes, w.start("n3", 12, inMode(mode)))
 	w.within(2*round+tick, "fair", func() bool { return w.balanced(12, nodes...) })
 }
 
 // Excluded partitions are never taken, and worked by others.
-func excluded(w *world, renewal coordinator.Renewal) {
+func excluded(w *world, mode coordinator.LeaseMode) {
 	exclude := grouped(func(g *coordinator.Group) { g.Exclude = []int{0, 1, 2} })
-	a, b := w.start("a", 9, renewing(renewal), exclude), w.start("b", 9, renewing(renewal))
+	a, b := w.start("a", 9, inMode(mode), exclude), w.start("b", 9, inMode(mode))
 	w.settle(9, a, b)
-	c := w.start("c", 9, renewing(renewal), exclude)
+	c := w.start("c", 9, inMode(mode), exclude)
 	w.settle(9, a, b, c)
 	before := w.moves()
 	w.always(40*round, "in balance", func() bool { return w.balanced(9, a, b, c) })
@@ -285,10 +285,10 @@ func excluded(w *world, renewal coordinator.Renewal) {
 }
 
 // A member that takes no partitions does not keep others from working them for ever.
-func neglectedAreTaken(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 6, renewing(renewal))
+func neglectedAreTaken(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 6, inMode(mode))
 	w.settle(6, a)
-	c := w.prepare("c", 6, renewing(renewal))
+	c := w.prepare("c", 6, inMode(mode))
 	c.path.Every("UpdateItem", onRow("L#", dynamotest.ServerError(500)))
 	c.begin(context.Background())
 	w.within(2*round, "given up", func() bool { return w.busy() < 6 })
@@ -308,13 +308,13 @@ func neglectedAreTaken(w *world, renewal coordinator.Renewal) {
 
 // A node that crashed starts again under its name: its partitions are free when the former session has expired, and the
 // others keep theirs.
-func restart(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 6, renewing(renewal)), w.start("b", 6, renewing(renewal))
+func restart(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
 	kept := fmt.Sprint(w.works(b))
 	a.crash()
 	time.Sleep(2 * time.Second)
-	next := w.start("a", 6, renewing(renewal))
+	next := w.start("a", 6, inMode(mode))
 	w.within(ttl+grace+2*round, "worked", func() bool { return w.balanced(6, next, b) })
 	w.always(10*round, "worked", func() bool { return w.balanced(6, next, b) })
 	if got := fmt.Sprint(w.works(b)); got != kept {
@@ -323,12 +323,12 @@ func restart(w *world, renewal coordinator.Renewal) {
 }
 
 // Groups are balanced each among the nodes that list it, and one group's trouble is not the other's.
-func severalGroups(w *world, renewal coordinator.Renewal) {
+func severalGroups(w *world, mode coordinator.LeaseMode) {
 	other := "mails-" + w.group
 	both := func(c *coordinator.Config) {
 		c.Groups = append(c.Groups, coordinator.Group{Name: other, Partitions: 5, Handler: wait})
 	}
-	a, b := w.start("a", 6, renewing(renewal), both), w.start("b", 6, renewing(renewal))
+	a, b := w.start("a", 6, inMode(mode), both), w.start("b", 6, inMode(mode))
 	w.within(4*round, "in balance", func() bool { return w.balanced6of11(a, b) })
 	lost := a.path.Every("", onRow("L#mails-", dynamotest.Hang()))
 	time.Sleep(4 * ttl)
@@ -350,8 +350,8 @@ func (w *world) balanced6of11(a, b *node) bool {
 }
 
 // Somebody frees a lease by force and takes it: the handler is told when the owners are read next.
-func takenByHand(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 2, renewing(renewal))
+func takenByHand(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 2, inMode(mode))
 	w.settle(2, a)
 	w.lenient = true
 	w.deleteRow(0)
@@ -367,8 +367,8 @@ func takenByHand(w *world, renewal coordinator.Renewal) {
 }
 
 // A node is suspended and wakes: it has nothing left at once, while others took over, and it works again later.
-func suspended(w *world, renewal coordinator.Renewal) {
-	a, b := w.start("a", 4, renewing(renewal)), w.start("b", 4, renewing(renewal))
+func suspended(w *world, mode coordinator.LeaseMode) {
+	a, b := w.start("a", 4, inMode(mode)), w.start("b", 4, inMode(mode))
 	w.settle(4, a, b)
 	// Nothing of it runs meanwhile: its requests go nowhere, and its handlers do nothing.
 	door := dynamotest.NewDoor()
@@ -388,12 +388,12 @@ func suspended(w *world, renewal coordinator.Renewal) {
 }
 
 // Heartbeats fail and all else works. Leases in the session end with it; those with an expiry of their own go on.
-func heartbeatsFail(w *world, renewal coordinator.Renewal) {
-	a := w.start("a", 4, renewing(renewal))
+func heartbeatsFail(w *world, mode coordinator.LeaseMode) {
+	a := w.start("a", 4, inMode(mode))
 	w.settle(4, a)
 	heal := a.path.Every("UpdateItem", onRow("M#", dynamotest.ServerError(500)))
 	time.Sleep(5 * ttl)
-	if want := map[coordinator.Renewal]int{coordinator.Sessions: 0, coordinator.PerLease: 4}[renewal]; w.busy() != want {
+	if want := map[coordinator.LeaseMode]int{coordinator.Sessions: 0, coordinator.PerLease: 4}[mode]; w.busy() != want {
 		w.Errorf("%d handlers run, want %d", w.busy(), want)
 	}
 	if a.State().Alive {
@@ -404,8 +404,8 @@ func heartbeatsFail(w *world, renewal coordinator.Renewal) {
 }
 
 // State may be called at any time.
-func stateUnderLoad(w *world, renewal coordinator.Renewal) {
-	a := w.prepare("a", 20, renewing(renewal))
+func stateUnderLoad(w *world, mode coordinator.LeaseMode) {
+	a := w.prepare("a", 20, inMode(mode))
 	if s := a.State(); s.Session != "" || s.Rounds != 0 || s.Alive || s.LastError != nil || len(s.Groups) != 1 {
 		w.Errorf("before the start: %+v", s)
 	}
@@ -429,7 +429,7 @@ func stateUnderLoad(w *world, renewal coordinator.Renewal) {
 		})
 	}
 	a.begin(context.Background())
-	b := w.start("b", 20, renewing(renewal))
+	b := w.start("b", 20, inMode(mode))
 	w.settle(20, a, b)
 	b.stop()
 	w.within(2*round, "taken over", func() bool { return w.balanced(20, a) })

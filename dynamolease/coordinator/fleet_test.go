@@ -147,7 +147,7 @@ func TestFleetPerLease(t *testing.T) {
 		var nodes []*node
 		grow := func(n int) {
 			for range n {
-				node := w.prepare(fmt.Sprintf("n%02d", len(nodes)), 101, renewing(coordinator.PerLease))
+				node := w.prepare(fmt.Sprintf("n%02d", len(nodes)), 101, inMode(coordinator.PerLease))
 				node.path.Latency(fleetLatency)
 				nodes = append(nodes, node)
 				node.begin(context.Background())

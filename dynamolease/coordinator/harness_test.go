@@ -60,8 +60,8 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 	})
 }
 
-// inBothRenewals runs a test with leases in sessions, and with leases that have an expiry of their own.
-func inBothRenewals(t *testing.T, test func(w *world, renewal coordinator.Renewal)) {
+// inBothModes runs a test with leases in sessions, and with leases that have an expiry of their own.
+func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) {
 	t.Helper()
 	t.Run("sessions", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) { test(w, coordinator.Sessions) })
@@ -89,8 +89,8 @@ type node struct {
 // A setting changes the configuration of a node.
 type setting func(*coordinator.Config)
 
-func renewing(r coordinator.Renewal) setting {
-	return func(c *coordinator.Config) { c.Renewal = r }
+func inMode(r coordinator.LeaseMode) setting {
+	return func(c *coordinator.Config) { c.LeaseMode = r }
 }
 
 // handling has a node call handler in place of one that waits for the end of its context.
@@ -170,7 +170,7 @@ func (n *node) crash() {
 }
 
 // wait is the handler that does nothing until it is told to stop.
-func wait(ctx context.Context, _ coordinator.Lease) error {
+func wait(ctx context.Context, _ coordinator.Assignment) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
@@ -240,7 +240,7 @@ type place struct {
 // A run is one call of a handler.
 type run struct {
 	node  *node
-	lease coordinator.Lease
+	lease coordinator.Assignment
 	began time.Time
 	ended time.Time // zero while it runs
 	told  time.Time // when its context ended, if it watched for that
@@ -249,7 +249,7 @@ type run struct {
 
 // watched wraps a handler so that the world knows when it runs.
 func (w *world) watched(n *node, handler coordinator.Handler) coordinator.Handler {
-	return func(ctx context.Context, lease coordinator.Lease) error {
+	return func(ctx context.Context, lease coordinator.Assignment) error {
 		r := w.enter(n, lease)
 		stop := context.AfterFunc(ctx, func() { w.tell(r, context.Cause(ctx)) })
 		defer func() {
@@ -260,7 +260,7 @@ func (w *world) watched(n *node, handler coordinator.Handler) coordinator.Handle
 	}
 }
 
-func (w *watch) enter(n *node, lease coordinator.Lease) *run {
+func (w *watch) enter(n *node, lease coordinator.Assignment) *run {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := place{lease.Group, lease.Partition}

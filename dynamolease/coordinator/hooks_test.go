@@ -60,9 +60,9 @@ func (h *heard) take() (events []string) {
 func hooked(h coordinator.Hooks) setting { return func(c *coordinator.Config) { c.Hooks = h } }
 
 func TestHooks(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		h := new(heard)
-		a := w.start("a", 2, renewing(renewal), hooked(h.hooks()))
+		a := w.start("a", 2, inMode(mode), hooked(h.hooks()))
 		w.settle(2, a)
 		time.Sleep(10 * interval)
 		if got := fmt.Sprint(h.take()); got != "[gained 0 gained 1]" {
@@ -107,8 +107,8 @@ func TestHooksInTheWay(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
-		a := w.prepare("a", 2, renewing(renewal))
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
+		a := w.prepare("a", 2, inMode(mode))
 		if a.Health() == nil {
 			w.Error("healthy before it has joined")
 		}
@@ -138,7 +138,7 @@ func TestHealth(t *testing.T) {
 // One whose leases are not renewed is unwell, though its session is.
 func TestHealthPerLease(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
-		a := w.start("a", 2, renewing(coordinator.PerLease))
+		a := w.start("a", 2, inMode(coordinator.PerLease))
 		w.settle(2, a)
 		a.path.Every("TransactWriteItems", dynamotest.Throttle())
 		w.within(ttl, "unwell", func() bool { return a.Health() != nil })
@@ -150,10 +150,10 @@ func TestHealthPerLease(t *testing.T) {
 
 // A heartbeat that finds the session lost has gone wrong, though another session is open at once.
 func TestHooksSessionLost(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		w.lenient = true
 		var told []error
-		a := w.start("a", 2, renewing(renewal), hooked(coordinator.Hooks{Renewed: func(_ time.Duration, err error) {
+		a := w.start("a", 2, inMode(mode), hooked(coordinator.Hooks{Renewed: func(_ time.Duration, err error) {
 			if err != nil {
 				told = append(told, err)
 			}
@@ -171,9 +171,9 @@ func TestHooksSessionLost(t *testing.T) {
 
 // What a graceful stop cuts short has not gone wrong.
 func TestHooksStopInHeartbeat(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		h := new(heard)
-		a := w.start("a", 2, renewing(renewal), hooked(h.hooks()))
+		a := w.start("a", 2, inMode(mode), hooked(h.hooks()))
 		w.settle(2, a)
 		beating := make(chan struct{})
 		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(func() { close(beating) }, nil), dynamotest.Delay(time.Second)))
@@ -190,7 +190,7 @@ func TestHooksStopInHeartbeat(t *testing.T) {
 func TestHooksCause(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		h := new(heard)
-		a := w.start("a", 1, renewing(coordinator.PerLease), hooked(h.hooks()), handling(func(ctx context.Context, lease coordinator.Lease) error {
+		a := w.start("a", 1, inMode(coordinator.PerLease), hooked(h.hooks()), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 			<-ctx.Done()
 			time.Sleep(time.Second)
 			return nil
@@ -209,9 +209,9 @@ func TestHooksCause(t *testing.T) {
 
 // A node whose rounds are as long as they may be is well between two of them.
 func TestHealthLongInterval(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		long := func(c *coordinator.Config) { c.Interval = ttl * 49 / 100 }
-		a := w.start("a", 2, renewing(renewal), long)
+		a := w.start("a", 2, inMode(mode), long)
 		w.settle(2, a)
 		w.always(10*ttl, "healthy", func() bool { return a.Health() == nil })
 		a.path.Every("UpdateItem", dynamotest.Throttle())

@@ -33,11 +33,11 @@ func TestMalformedMany(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+			inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 				for partition := range partitions - good {
 					spoil(w, fmt.Sprintf("P#%010d", partition))
 				}
-				a, b := w.start("a", partitions, renewing(renewal)), w.start("b", partitions, renewing(renewal))
+				a, b := w.start("a", partitions, inMode(mode)), w.start("b", partitions, inMode(mode))
 				w.within(5*round, "worked but for those", func() bool { return w.busy() == good })
 				w.always(5*round, "worked but for those", func() bool { return len(w.works(a))+len(w.works(b)) == good })
 			})
@@ -65,13 +65,13 @@ func TestMalformedIsNotGivenUp(t *testing.T) {
 
 // A node whose own row is spoilt loses its session, and joins again.
 func TestMalformedOwnMember(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
-		a, b := w.start("a", 4, renewing(renewal)), w.start("b", 4, renewing(renewal))
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
+		a, b := w.start("a", 4, inMode(mode)), w.start("b", 4, inMode(mode))
 		w.settle(4, a, b)
 		former := a.State().Session
 		w.spoil("M#"+w.service, "N#"+former)
 		w.within(ttl+grace+2*round, "joined again", func() bool { s := a.State().Session; return s != former && a.State().Alive })
-		c := w.start("c", 4, renewing(renewal))
+		c := w.start("c", 4, inMode(mode))
 		w.within(10*round, "worked by all", func() bool { return len(w.works(c)) > 0 })
 	})
 }

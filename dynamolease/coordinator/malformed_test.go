@@ -17,9 +17,9 @@ import (
 // A row that somebody has spoiled costs its own partition, and no other: who works it goes on for as long as the lease is
 // good, nobody takes it, and all else is balanced and taken over as ever. When the row is mended it is worked again.
 func TestMalformedRow(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		const partitions = 9
-		nodes := []*node{w.start("a", partitions, renewing(renewal)), w.start("b", partitions, renewing(renewal)), w.start("c", partitions, renewing(renewal))}
+		nodes := []*node{w.start("a", partitions, inMode(mode)), w.start("b", partitions, inMode(mode)), w.start("c", partitions, inMode(mode))}
 		w.settle(partitions, nodes...)
 		spoilt := w.works(nodes[0])[0]
 		runs := len(w.history(spoilt))
@@ -28,14 +28,14 @@ func TestMalformedRow(t *testing.T) {
 		nodes[1].crash()
 		others := func() bool { return w.busy() >= partitions-1 && len(w.works(nodes[1])) == 0 }
 		w.within(2*ttl+grace+2*round, "taken over", others)
-		d := w.start("d", partitions, renewing(renewal))
+		d := w.start("d", partitions, inMode(mode))
 		w.within(5*round, "shared with a newcomer", func() bool { return len(w.works(d)) >= 2 && others() })
 		d.path.Reset()
 		w.always(12*round, "kept", func() bool { return others() && len(w.history(spoilt)) == runs })
 		switch ended := w.history(spoilt)[runs-1].ended; {
-		case renewal == coordinator.Sessions && !ended.IsZero():
+		case mode == coordinator.Sessions && !ended.IsZero():
 			w.Error("the handler was stopped, though its session lives")
-		case renewal == coordinator.PerLease && ended.Before(good):
+		case mode == coordinator.PerLease && ended.Before(good):
 			w.Errorf("the handler was stopped %v before its lease was over", good.Sub(ended))
 		}
 		if n := d.path.Count("GetItem"); n > 0 {
@@ -51,13 +51,13 @@ func TestMalformedRow(t *testing.T) {
 
 // A row with the last epoch that there is reads well, and cannot be acquired. The others are.
 func TestMalformedEpoch(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		for partition := range 3 {
 			w.put("L#"+w.group, fmt.Sprintf("P#%010d", partition), map[string]types.AttributeValue{
 				"epoch": &types.AttributeValueMemberN{Value: "9223372036854775807"}, "rev": &types.AttributeValueMemberS{Value: "r"},
 			})
 		}
-		a, b := w.start("a", 9, renewing(renewal)), w.start("b", 9, renewing(renewal))
+		a, b := w.start("a", 9, inMode(mode)), w.start("b", 9, inMode(mode))
 		w.within(8*round, "worked but for three", func() bool { return w.busy() == 6 && len(w.works(a)) > 0 && len(w.works(b)) > 0 })
 		if err := a.State().LastError; !isRow(err) {
 			w.Errorf("the latest error is %v", err)
@@ -67,12 +67,12 @@ func TestMalformedEpoch(t *testing.T) {
 
 // A spoilt row of somebody who is no member stops nobody.
 func TestMalformedMember(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
-		a := w.start("a", 4, renewing(renewal))
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
+		a := w.start("a", 4, inMode(mode))
 		w.settle(4, a)
 		w.spoil("M#"+w.service, "N#stranger")
 		w.spoil("M#"+w.service, "D#stranger")
-		b := w.start("b", 4, renewing(renewal))
+		b := w.start("b", 4, inMode(mode))
 		w.within(4*round, "in balance", func() bool { return w.balanced(4, a, b) })
 		a.crash()
 		w.within(ttl+grace+2*round, "taken over", func() bool { return w.balanced(4, b) })

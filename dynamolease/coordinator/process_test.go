@@ -19,16 +19,16 @@ const busyMachine = 10 * time.Second
 // A process is killed: another node works what it had, under greater epochs, within its ttl, what the store's clock is
 // uncertain by, and a round.
 func TestProcess(t *testing.T) {
-	for _, renewal := range []coordinator.Renewal{coordinator.Sessions, coordinator.PerLease} {
-		t.Run(fmt.Sprint("CO3/renewal ", renewal), func(t *testing.T) { killed(t, renewal) })
+	for _, mode := range []coordinator.LeaseMode{coordinator.Sessions, coordinator.PerLease} {
+		t.Run(fmt.Sprint("CO3/mode ", mode), func(t *testing.T) { killed(t, mode) })
 	}
 }
 
-func killed(t *testing.T, renewal coordinator.Renewal) {
+func killed(t *testing.T, mode coordinator.LeaseMode) {
 	s := startServer(t)
 	table := s.Table(t)
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childTable+"="+table, fmt.Sprint(childRenewal, "=", int(renewal)), "DYNAMODB_ENDPOINT="+s.Endpoint())
+	child.Env = append(os.Environ(), childTable+"="+table, fmt.Sprint(childMode, "=", int(mode)), "DYNAMODB_ENDPOINT="+s.Endpoint())
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()
 	if err != nil {
@@ -72,12 +72,12 @@ func killed(t *testing.T, renewal coordinator.Renewal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gained := make(chan coordinator.Lease, childPartitions)
-	cfg := realConfig("heir", func(ctx context.Context, lease coordinator.Lease) error {
+	gained := make(chan coordinator.Assignment, childPartitions)
+	cfg := realConfig("heir", func(ctx context.Context, lease coordinator.Assignment) error {
 		gained <- lease
 		return wait(ctx, lease)
 	})
-	cfg.Renewal = renewal
+	cfg.LeaseMode = mode
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() { over <- coordinator.Run(ctx, store, cfg) }()
@@ -105,11 +105,11 @@ func killed(t *testing.T, renewal coordinator.Renewal) {
 // With a ttl of 3 seconds, what a node had runs elsewhere a second after it stopped, at the latest (and its jitter).
 func TestGracefulStop(t *testing.T) {
 	t.Run("CO2", func(t *testing.T) {
-		inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+		inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 			short := func(c *coordinator.Config) { c.TTL, c.Interval = 3*time.Second, time.Second }
 			var nodes []*node
 			for i := range 4 {
-				nodes = append(nodes, w.start(fmt.Sprint("n", i), 40, renewing(renewal), short))
+				nodes = append(nodes, w.start(fmt.Sprint("n", i), 40, inMode(mode), short))
 			}
 			w.settle(40, nodes...)
 			for len(nodes) > 1 {

@@ -24,28 +24,28 @@ const (
 // whose leases are good work one partition at the same time, epochs only grow, and when all that ends all runs.
 func TestRandomCO7(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		w.Logf("the seed is %d", seed)
-		w.random(seed, renewal)
+		w.random(seed, mode)
 	})
 }
 
 // A chaos makes trouble.
 type chaos struct {
 	*world
-	random  *rand.Rand
-	renewal coordinator.Renewal
-	nodes   []*node
-	born    int
-	cuts    map[*node]time.Time // until when a fault happens to its requests
+	random *rand.Rand
+	mode   coordinator.LeaseMode
+	nodes  []*node
+	born   int
+	cuts   map[*node]time.Time // until when a fault happens to its requests
 
 	operator *dynamolease.Store
 }
 
-func (w *world) random(seed uint64, renewal coordinator.Renewal) {
+func (w *world) random(seed uint64, mode coordinator.LeaseMode) {
 	w.lenient = true
 	w.Cleanup(func() { time.Sleep(3 * randomTTL) }) // handlers that ignore their end return some time
-	c := &chaos{world: w, random: rand.New(rand.NewPCG(seed, uint64(renewal))), renewal: renewal, cuts: make(map[*node]time.Time), operator: w.look()}
+	c := &chaos{world: w, random: rand.New(rand.NewPCG(seed, uint64(mode))), mode: mode, cuts: make(map[*node]time.Time), operator: w.look()}
 	for range randomNodes {
 		c.join(c.name())
 	}
@@ -69,7 +69,7 @@ func (c *chaos) name() string {
 }
 
 func (c *chaos) join(name string) {
-	n := c.prepare(name, randomPartitions, renewing(c.renewal), func(cfg *coordinator.Config) {
+	n := c.prepare(name, randomPartitions, inMode(c.mode), func(cfg *coordinator.Config) {
 		cfg.TTL, cfg.Interval = randomTTL, 0
 	}, handling(c.handle()))
 	n.path.Latency(time.Duration(c.random.IntN(50)) * time.Millisecond)
@@ -81,7 +81,7 @@ func (c *chaos) join(name string) {
 func (c *chaos) handle() coordinator.Handler {
 	late := []time.Duration{0, 0, 0, time.Second, 10 * time.Second, 2 * randomTTL}[c.random.IntN(6)]
 	fails := c.random.IntN(4) == 0
-	return func(ctx context.Context, lease coordinator.Lease) error {
+	return func(ctx context.Context, lease coordinator.Assignment) error {
 		if fails {
 			select {
 			case <-time.After(90 * time.Second): // after so long it is called again at once

@@ -65,8 +65,8 @@ func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 
 // With many leases the owners are read so seldom that it makes no difference what they cost: a fleet with a ttl of 10 s and
 // 1,000 leases uses 3.1 read units a second for each ten nodes, at the most.
-func TestRequestsCO15Audits(t *testing.T) {
-	const partitions, rounds = 1000, 2200 // an audit each 1,000 to 2,160 rounds, or in two hours
+func TestRequestsCO15Resyncs(t *testing.T) {
+	const partitions, rounds = 1000, 2200 // a resync each 1,000 to 2,160 rounds, or in two hours
 	inVirtualTime(t, func(w *world) {
 		a := w.start("a", partitions, func(c *coordinator.Config) { c.TTL, c.Interval = 10*time.Second, 10*time.Second/3 })
 		w.within(10*round, "all owned", func() bool { return w.busy() == partitions })
@@ -78,8 +78,8 @@ func TestRequestsCO15Audits(t *testing.T) {
 		}
 		stop()
 		reads, writes := m.units()
-		audits, dear := reads-rounds, 50.0
-		if audits < dear-20 || audits > 2*dear+10 || writes < rounds*0.95 || writes > rounds*1.05 {
+		resyncs, dear := reads-rounds, 50.0
+		if resyncs < dear-20 || resyncs > 2*dear+10 || writes < rounds*0.95 || writes > rounds*1.05 {
 			w.Errorf("%v read units and %v write units in %d rounds", reads, writes, rounds)
 		}
 		w.Logf("%d rounds of one node with %d leases: %v read units, %v write units", rounds, partitions, reads, writes)
@@ -104,7 +104,7 @@ func TestRequestsCO15Hour(t *testing.T) {
 		if low, high := int(span/round)-1, int(span/(interval*9/10))+1; beats < low || beats > high {
 			w.Errorf("%d heartbeats in %v, want %d to %d", beats, span, low, high)
 		}
-		// An audit each 50 to 150 rounds, with the owners and their session.
+		// A resync each 50 to 150 rounds, with the owners and their session.
 		if low, high := rounds+2*(rounds/150), rounds+2*(rounds/50+1); queries < low-2 || queries > high {
 			w.Errorf("%d queries in %d rounds, want %d to %d", queries, rounds, low, high)
 		}
@@ -114,7 +114,7 @@ func TestRequestsCO15Hour(t *testing.T) {
 // Where each lease has an expiry of its own, up to a hundred are renewed by one request.
 func TestRequestsPerLease(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
-		a := w.start("a", 100, renewing(coordinator.PerLease))
+		a := w.start("a", 100, inMode(coordinator.PerLease))
 		w.settle(100, a)
 		a.path.Reset()
 		time.Sleep(20 * interval)
@@ -130,8 +130,8 @@ func TestRequestsPerLease(t *testing.T) {
 // itself, it uses two for each lease and round: the ceiling is 1,000 x interval / 2 leases for a group.
 func TestCasesC58(t *testing.T) {
 	const partitions = 250
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
-		a := w.start("a", partitions, renewing(renewal))
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
+		a := w.start("a", partitions, inMode(mode))
 		w.settle(partitions, a)
 		a.path.Reset()
 		time.Sleep(10 * interval)
@@ -142,7 +142,7 @@ func TestCasesC58(t *testing.T) {
 			}
 		}
 		rounds := float64(units) / (2 * partitions)
-		switch renewal {
+		switch mode {
 		case coordinator.Sessions:
 			if units != 0 {
 				w.Errorf("%d write units under the group's key, want none", units)

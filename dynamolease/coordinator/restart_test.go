@@ -22,11 +22,11 @@ func TestRestartGoesOnFromTheCheckpoint(t *testing.T) {
 		"never sent":              dynamotest.Hang(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
+			inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 				var mu sync.Mutex
 				var seen []string
 				var n *node
-				handler := func(ctx context.Context, lease coordinator.Lease) error {
+				handler := func(ctx context.Context, lease coordinator.Assignment) error {
 					mu.Lock()
 					seen = append(seen, string(lease.Checkpoint))
 					calls := len(seen)
@@ -41,7 +41,7 @@ func TestRestartGoesOnFromTheCheckpoint(t *testing.T) {
 					defer cancel()
 					return errors.Join(n.store.Checkpoint(call, lease.Lease, fmt.Append(nil, calls)), errors.New("failed on purpose"))
 				}
-				n = w.prepare("a", 1, renewing(renewal), handling(handler))
+				n = w.prepare("a", 1, inMode(mode), handling(handler))
 				n.begin(context.Background())
 				w.within(time.Minute, "called four times", func() bool {
 					mu.Lock()
@@ -67,7 +67,7 @@ func TestHandlersContextHasTheValuesOfRuns(t *testing.T) {
 	type valueKey struct{}
 	inVirtualTime(t, func(w *world) {
 		got := make(chan any, 1)
-		n := w.prepare("a", 1, handling(func(ctx context.Context, _ coordinator.Lease) error {
+		n := w.prepare("a", 1, handling(func(ctx context.Context, _ coordinator.Assignment) error {
 			got <- ctx.Value(valueKey{})
 			return nil
 		}))

@@ -5,25 +5,17 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-const (
-	patientRounds   = 2  // after which a free partition that nobody takes is anybody's
-	pinnedRounds    = 30 // for which who took such a partition keeps it; twice as long each time, while the nodes are the same
-	maxPinnedRounds = 64 * pinnedRounds
-	acquireInFlight = 32
-	maxRefused      = 32 // in one round
-)
-
-// plan is one round: it reads the members, and for each group gives up and takes what follows from them. It ends soon
-// after ctx: a round that hangs must not keep the node from stopping.
-func (c *Coordinator) plan(ctx context.Context) error {
+// planRound is one round: it reads the members, and plans each group by them. It ends soon after ctx: a
+// round that hangs must not keep the node from stopping.
+func (c *Coordinator) planRound(ctx context.Context) error {
 	c.handOver(ctx)
-	session := c.current()
+	session := c.currentSession()
 	if session.Err() != nil {
 		return nil // the heartbeat opens another
 	}
@@ -31,7 +23,7 @@ func (c *Coordinator) plan(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		c.report(ctx, "read the members", err)
 	}
-	if !legible(err) {
+	if _, readable := dynamolease.RowErrors(err); !readable {
 		return nil
 	}
 	c.mu.Lock()
@@ -52,164 +44,137 @@ func (c *Coordinator) plan(ctx context.Context) error {
 	return nil
 }
 
-// replaced tells whether the members list this node by a newer session than ours.
+// replaced reports whether the members list this node by a newer session than ours.
 func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 	return slices.ContainsFunc(members, func(m dynamolease.Member) bool {
 		return m.Node == session.Node() && m.Session != session.ID() && session.Err() == nil
 	})
 }
 
-// planGroup plans one group, when there is a reason to.
-func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member) error {
-	turnout := takingPart(members, g.Name)
-	mine, barred := c.holdings(g)
-	g.lookout.heed(turnout, c.cfg.TTL, c.cfg.Interval)
-	if !g.lookout.due(c.changed(g, turnout.nodes, len(mine))) {
+// planGroup plans one group, if there is a reason to.
+func (c *Coordinator) planGroup(
+	ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member,
+) error {
+	p := participantsOf(members, g.Name)
+	h := c.holdings(g)
+	g.refresh.observe(p)
+	if !g.refresh.due(c.changed(g, p.nodes, len(h.held))) {
 		return nil
 	}
-	g.lookout.begin()
-	if !slices.Equal(turnout.nodes, g.nodes) { // whoever did not take a partition may be gone
-		g.pin = pinnedRounds
-		clear(g.pinned)
+	return c.balance(ctx, g, session, p, h)
+}
+
+// balance reads the owners of a group, makes a plan, and does what the plan says.
+func (c *Coordinator) balance(
+	ctx context.Context, g *group, session *dynamolease.Session, p participants, h holdings,
+) error {
+	g.refresh.begin()
+	if !slices.Equal(p.nodes, g.nodes) {
+		g.unpinAll()
 	}
 	leases, rowsErr := c.store.Owners(ctx, g.Name)
-	if !legible(rowsErr) {
+	malformed, readable := g.malformed(rowsErr)
+	if !readable {
 		return rowsErr
 	}
-	g.lookout.schedule(c, g, turnout.hears(leases))
-	spoilt := malformed(rowsErr)
-	owners := c.reconcile(ctx, g, session, leases, spoilt, mine, barred)
-	pinned := g.unpin(c.rounds64())
-	maps.Copy(pinned, spoilt) // they could not be released
-	v := view{
-		me: c.cfg.Node, members: turnout.nodes, partitions: g.Partitions,
-		mine: partitions(mine), owners: owners, barred: barred, pinned: pinned,
-	}
-	p := newPlan(v)
-	c.note(g, turnout.nodes, p)
-	giving := c.give(g, mine, p)
-	got, err := c.take(ctx, g, session, v, p)
-	if g.lookout.news(c.idle(g, owners)) {
+	g.refresh.schedule(c.currentRound(), p.signalFor(leases))
+	owns := func(lease dynamolease.Lease) bool { return c.leases.owns(session, lease) }
+	found := reconcile(c.cfg.Node, leases, owns, malformed, h)
+	c.settleDifferences(ctx, g, session, found)
+
+	v := c.view(g, p.nodes, found, malformed)
+	planned := plan.New(v)
+	c.note(g, p.nodes, planned)
+	giving := c.give(g, found.held, planned)
+	got, err := c.take(ctx, g, session, v, planned)
+	if g.refresh.found(c.unowned(g, found.owners)) {
 		session.Signal()
 	}
 	err = cmp.Or(rowsErr, err)
-	g.lookout.settled = err == nil && g.lookout.alert == 0 && giving == 0 && got == 0 && p.free == 0 && len(barred) == len(g.excluded)
+	g.refresh.finish(err == nil && giving == 0 && got == 0 && planned.Free == 0 && len(found.ending) == 0)
 	return err
 }
 
-// changed tells whether this node knows by itself that a group is to be planned: it has not its share, or others take part.
+// settleDifferences ends the workers that have lost their leases and releases the orphans, so that
+// they can be acquired again. An orphan that it cannot release stays this node's.
+func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *dynamolease.Session, found comparison) {
+	for _, w := range found.lost {
+		c.endLost(w)
+	}
+	for _, partition := range found.orphans {
+		if err := c.release(ctx, g, session, partition); err != nil {
+			c.report(ctx, "release an orphan", err)
+			continue
+		}
+		delete(found.owners, partition)
+	}
+}
+
+// view returns what this node knows of a group. It keeps partitions with malformed rows, which it
+// could not release.
+func (c *Coordinator) view(g *group, nodes []string, found comparison, malformed map[int]bool) plan.View {
+	barred := maps.Clone(g.excluded)
+	maps.Copy(barred, found.ending)
+	pinned := g.unpin(c.currentRound())
+	maps.Copy(pinned, malformed)
+	return plan.View{
+		Node: c.cfg.Node, Members: nodes, Partitions: g.Partitions,
+		Held: slices.Sorted(maps.Keys(found.held)), Owners: found.owners, Barred: barred, Pinned: pinned,
+	}
+}
+
+// holdings returns the workers of a group: those that this node goes on with, and those that end.
+func (c *Coordinator) holdings(g *group) holdings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := holdings{held: make(map[int]*worker), ending: make(map[int]bool)}
+	for partition, w := range g.workers {
+		if w.ending || w.ctx.Err() != nil {
+			h.ending[partition] = true
+		} else {
+			h.held[partition] = w
+		}
+	}
+	return h
+}
+
+// changed reports whether this node knows without the owners that a group needs a plan: it does not
+// have its share, or other nodes take part.
 func (c *Coordinator) changed(g *group, nodes []string, holds int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return holds != g.share || !slices.Equal(nodes, g.nodes)
 }
 
-// idle are the partitions that neither have an owner nor run here.
-func (c *Coordinator) idle(g *group, owners map[int]string) map[int]bool {
+// note keeps what a plan says for State.
+func (c *Coordinator) note(g *group, nodes []string, p plan.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := make(map[int]bool)
-	for partition := range g.Partitions {
-		_, owned := owners[partition]
-		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
-			idle[partition] = true
-		}
-	}
-	return idle
+	g.nodes, g.share, g.free = nodes, p.Share, p.Free
 }
 
-func (c *Coordinator) note(g *group, nodes []string, p plan) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g.nodes, g.share, g.free = nodes, p.share, p.free
-}
-
-// holdings are the workers of a group that this node goes on with, and the partitions that it can't take: those of
-// workers that are ending, and the excluded ones.
-func (c *Coordinator) holdings(g *group) (mine map[int]*worker, barred map[int]bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	mine, barred = make(map[int]*worker), make(map[int]bool)
-	for partition := range g.excluded {
-		barred[partition] = true
-	}
-	for partition, w := range g.workers {
-		if w.ending || w.ctx.Err() != nil {
-			barred[partition] = true
-		} else {
-			mine[partition] = w
-		}
-	}
-	return mine, barred
-}
-
-// reconcile compares what the table says with what runs here, and returns who owns what. A partition of ours that has
-// another holder, or none, was taken from us; it is barred until its handler has returned. A lease of ours that we do not run
-// is from an acquisition that was never answered: nobody else would ever free it, so we do, and it can be acquired again. What
-// has a malformed row stays with whoever has it.
-func (c *Coordinator) reconcile(
-	ctx context.Context, g *group, session *dynamolease.Session, leases []dynamolease.Lease, malformed map[int]bool,
-	mine map[int]*worker, barred map[int]bool,
-) map[int]string {
-	owners := make(map[int]string, len(leases))
-	for partition := range malformed {
-		owners[partition] = ""
-	}
-	ours := make(map[int]int64)
-	for _, lease := range leases {
-		switch {
-		case lease.Session == session.ID(), lease.Session == "" && lease.Owner == c.owner:
-			ours[lease.Partition] = lease.Epoch
-			owners[lease.Partition] = c.cfg.Node
-		default:
-			owners[lease.Partition] = nodeOf(lease, c.cfg.Node)
-		}
-	}
-	for partition, w := range mine {
-		if epoch, ok := ours[partition]; !malformed[partition] && (!ok || epoch != w.epoch) {
-			c.end(w, ErrLost, 0)
-			delete(mine, partition)
-			barred[partition] = true
-		}
-	}
-	for partition := range ours {
-		if !c.has(g, partition) {
-			if err := c.release(ctx, g, session, partition); err != nil {
-				c.report(ctx, "release an orphan", err)
-				continue
-			}
-			delete(owners, partition)
-		}
-	}
-	return owners
-}
-
-// nodeOf is the node that holds a lease. A former process of this very node is somebody else.
-func nodeOf(lease dynamolease.Lease, me string) string {
-	node, _, _ := strings.Cut(lease.Owner, "#")
-	if node == me {
-		return ""
-	}
-	return node
-}
-
-func partitions(workers map[int]*worker) []int {
-	list := make([]int, 0, len(workers))
-	for partition := range workers {
-		list = append(list, partition)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// give revokes what is beyond this node's share, and returns how many partitions are still to be given up.
-func (c *Coordinator) give(g *group, mine map[int]*worker, p plan) int {
-	give := p.give
+// give revokes partitions beyond this node's share, and returns how many there are to give up.
+func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) int {
+	give := p.Give
 	if g.MovesPerRound > 0 && len(give) > g.MovesPerRound {
 		give = give[:g.MovesPerRound]
 	}
 	for _, partition := range give {
-		c.end(mine[partition], ErrRevoked, g.DrainTimeout)
+		c.end(held[partition], ErrRevoked, g.DrainTimeout)
 	}
-	return len(p.give)
+	return len(p.Give)
+}
+
+// unowned returns the partitions that neither have an owner nor are worked here.
+func (c *Coordinator) unowned(g *group, owners map[int]string) map[int]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unowned := make(map[int]bool)
+	for partition := range g.Partitions {
+		_, owned := owners[partition]
+		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
+			unowned[partition] = true
+		}
+	}
+	return unowned
 }

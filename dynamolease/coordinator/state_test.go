@@ -9,8 +9,8 @@ import (
 
 // The leases of a State say until when they are good by now, and not until when they were when they were acquired.
 func TestStateLeases(t *testing.T) {
-	inBothRenewals(t, func(w *world, renewal coordinator.Renewal) {
-		a := w.start("a", 3, renewing(renewal))
+	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
+		a := w.start("a", 3, inMode(mode))
 		w.settle(3, a)
 		for range 5 {
 			time.Sleep(ttl)

@@ -2,25 +2,14 @@ package coordinator
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
-// drain ends all handlers and waits until they have returned, each at most for its group's drain timeout, releasing as it
-// goes. The heartbeat goes on meanwhile.
+// drain ends all handlers and waits until they have returned, each at most for its group's drain
+// timeout. It releases each partition when its handler has returned. The heartbeat goes on meanwhile.
 func (c *Coordinator) drain(ctx context.Context) {
-	c.mu.Lock()
-	c.stopped = true
-	for _, g := range c.groups {
-		for _, w := range g.workers {
-			c.endLocked(w, ErrShutdown, g.DrainTimeout)
-			if w.lost { // there is nothing to keep, but no handler is to run when the node has stopped
-				w.deadline = time.Now().Add(g.DrainTimeout)
-			}
-		}
-	}
-	c.mu.Unlock()
-	c.running.Go(func() { c.announce(ctx) })
+	c.shutDownWorkers()
+	c.running.Go(func() { c.leaveMembers(ctx) })
 	for busy := true; busy; c.handOver(ctx) { // once more after the last has returned
 		var wait time.Duration
 		if wait, busy = c.draining(); busy {
@@ -34,19 +23,35 @@ func (c *Coordinator) drain(ctx context.Context) {
 	}
 }
 
-// announce takes the node off the members before its handlers have returned: what they give up is the others' share then,
-// however long the last of them takes. It delays nothing, and need not succeed.
-func (c *Coordinator) announce(ctx context.Context) {
+// shutDownWorkers has the node acquire nothing any more, and ends the contexts of all handlers.
+func (c *Coordinator) shutDownWorkers() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = true
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			c.endLocked(w, ErrShutdown, g.DrainTimeout)
+			if w.lost { // there is nothing to keep, but no handler may run when the node has stopped
+				w.deadline = time.Now().Add(g.DrainTimeout)
+			}
+		}
+	}
+}
+
+// leaveMembers takes the node off the members before its handlers have returned: the other nodes'
+// shares then contain what it gives up, however long the last handler takes. It delays nothing, and
+// may fail.
+func (c *Coordinator) leaveMembers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL)
 	defer cancel()
-	if session := c.current(); session.Err() == nil {
+	if session := c.currentSession(); session.Err() == nil {
 		if err := session.Leave(ctx); err != nil && session.Err() == nil {
 			c.report(ctx, "leave the members early", err)
 		}
 	}
 }
 
-// draining tells whether a handler is still to be waited for, and how long at most.
+// draining reports whether there is a handler to wait for, and how long at most.
 func (c *Coordinator) draining() (wait time.Duration, busy bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,21 +65,9 @@ func (c *Coordinator) draining() (wait time.Duration, busy bool) {
 	return wait, busy
 }
 
-// leave releases what could not be released before, and ends the session: the node is no member any more.
+// leave releases what drain could not release, and ends the session: the node's row is over then.
 func (c *Coordinator) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, max(c.cfg.TTL, 5*time.Second))
 	defer cancel()
-	var errs []error
-	if c.cfg.Renewal == PerLease {
-		for _, g := range c.groups {
-			for partition := range c.workersOf(g) {
-				errs = append(errs, c.release(ctx, g, nil, partition))
-			}
-		}
-	}
-	session := c.current()
-	if err := session.Err(); err != nil {
-		return errors.Join(errs...)
-	}
-	return errors.Join(append(errs, session.Close(ctx))...)
+	return c.leases.close(ctx, c.currentSession(), c.groups, c.held)
 }

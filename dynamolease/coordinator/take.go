@@ -6,72 +6,61 @@ import (
 	"slices"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// take acquires free partitions until this node has its share, and then those that nobody has taken for some rounds: who
-// should have them cannot, for some reason, and a partition is better worked beyond a share than not at all. It returns
-// how many partitions it got.
-func (c *Coordinator) take(ctx context.Context, g *group, session *dynamolease.Session, v view, p plan) (int, error) {
-	got, spoilt := c.acquire(ctx, g, session, p.take, p.share-len(v.mine))
-	if !legible(spoilt) || !slices.Contains(v.members, v.me) {
-		return got, spoilt
+// maxRefused is after how many refusals a node stops to acquire: it looks again in the next round.
+const maxRefused = 32
+
+// take acquires free partitions until this node has its share, and then those that have been free for
+// some rounds: the node whose share they are cannot take them, and to work a partition beyond a share
+// is better than not to work it. It returns how many partitions it got.
+func (c *Coordinator) take(
+	ctx context.Context, g *group, session *dynamolease.Session, v plan.View, p plan.Plan,
+) (int, error) {
+	got, err := c.acquire(ctx, g, session, p.Take, p.Share-len(v.Held))
+	if _, readable := dynamolease.RowErrors(err); !readable || !slices.Contains(v.Members, v.Node) {
+		return got, err
 	}
-	if !c.acquires(session) {
-		clear(g.waiting) // others may take them well enough
-		return got, spoilt
+	if !c.mayAcquire(session) {
+		clear(g.waiting) // other nodes may be able to take them
+		return got, err
 	}
-	neglected := slices.DeleteFunc(g.neglected(v.free()), func(partition int) bool { return c.has(g, partition) })
-	more, err := c.acquire(ctx, g, session, neglected, len(neglected))
-	for _, partition := range neglected {
-		if c.has(g, partition) {
-			g.pinned[partition] = c.rounds64() + g.pin // or they would go to and fro
+	more, unclaimedErr := c.takeUnclaimed(ctx, g, session, v)
+	return got + more, cmp.Or(unclaimedErr, err)
+}
+
+// takeUnclaimed acquires partitions beyond this node's share that no node has taken for some rounds.
+// It pins them: they would move back and forth otherwise.
+func (c *Coordinator) takeUnclaimed(ctx context.Context, g *group, session *dynamolease.Session, v plan.View) (int, error) {
+	works := func(partition int) bool { return c.hasWorker(g, partition) }
+	unclaimed := slices.DeleteFunc(g.unclaimed(v.Free()), works)
+	got, err := c.acquire(ctx, g, session, unclaimed, len(unclaimed))
+	for _, partition := range unclaimed {
+		if works(partition) {
+			g.pinned[partition] = c.currentRound() + g.pin
 		}
 	}
-	if more > 0 {
+	if got > 0 {
 		g.pin = min(2*g.pin, maxPinnedRounds)
 	}
-	return got + more, cmp.Or(err, spoilt)
+	return got, err
 }
 
-// neglected are the partitions that have been free for some rounds in which this node could have taken them.
-func (g *group) neglected(free []int) []int {
-	waiting := make(map[int]int, len(free))
-	var list []int
-	for _, partition := range free {
-		waiting[partition] = g.waiting[partition] + 1
-		if waiting[partition] > patientRounds {
-			list = append(list, partition)
-		}
-	}
-	g.waiting = waiting
-	return list
-}
-
-// unpin lets go of what was taken out of turn long enough ago.
-func (g *group) unpin(round int64) map[int]bool {
-	pinned := make(map[int]bool, len(g.pinned))
-	for partition, until := range g.pinned {
-		if until <= round {
-			delete(g.pinned, partition)
-		} else {
-			pinned[partition] = true
-		}
-	}
-	return pinned
-}
-
-// acquire tries candidates in their order until it has as many as it wants. It stops at the first error, but for that of a
-// malformed row, and when others have had so many of them that it is better to look again, in the next round.
-func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int) (got int, err error) {
+// acquire tries candidates in their order until it has as many as it wants. It stops at the first
+// error other than that of a malformed row, and after maxRefused refusals.
+func (c *Coordinator) acquire(
+	ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int,
+) (got int, err error) {
 	type result struct {
 		acquired bool
 		err      error
 	}
 	results := make(chan result)
 	refused := 0
-	var spoilt error
+	var malformed error
 	for flying := 0; flying > 0 || err == nil && got < want && len(candidates) > 0; {
-		for err == nil && refused < maxRefused && c.acquires(session) && flying < min(acquireInFlight, want-got) && len(candidates) > 0 {
+		for err == nil && refused < maxRefused && c.mayAcquire(session) && flying < min(requestsInFlight, want-got) && len(candidates) > 0 {
 			partition := candidates[0]
 			candidates = candidates[1:]
 			flying++
@@ -85,8 +74,8 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 		}
 		r := <-results
 		flying--
-		if legible(r.err) {
-			spoilt = cmp.Or(spoilt, r.err)
+		if _, readable := dynamolease.RowErrors(r.err); readable {
+			malformed = cmp.Or(malformed, r.err)
 		} else {
 			err = cmp.Or(err, r.err)
 		}
@@ -97,25 +86,20 @@ func (c *Coordinator) acquire(ctx context.Context, g *group, session *dynamoleas
 			refused++
 		}
 	}
-	return got, cmp.Or(err, spoilt)
+	return got, cmp.Or(err, malformed)
 }
 
-// acquires tells whether this node may acquire anything now: not when its own heartbeat fails, and not when it stops.
-func (c *Coordinator) acquires(session *dynamolease.Session) bool {
+// mayAcquire reports whether this node may acquire anything now: it may not when its own heartbeat
+// fails, and when it stops.
+func (c *Coordinator) mayAcquire(session *dynamolease.Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.alive && !c.stopped && session == c.session && session.Remaining() > 0
 }
 
+// acquireOne acquires a partition and starts its worker, and reports whether it did both.
 func (c *Coordinator) acquireOne(ctx context.Context, g *group, session *dynamolease.Session, partition int) (bool, error) {
-	var lease dynamolease.Lease
-	var acquired bool
-	var err error
-	if c.cfg.Renewal == PerLease {
-		lease, acquired, err = c.store.Acquire(ctx, g.Name, partition, c.owner, c.cfg.TTL)
-	} else {
-		lease, acquired, err = session.Acquire(ctx, g.Name, partition)
-	}
+	lease, acquired, err := c.leases.acquire(ctx, session, g.Name, partition)
 	if err != nil || !acquired {
 		return false, err
 	}
@@ -126,4 +110,11 @@ func (c *Coordinator) acquireOne(ctx context.Context, g *group, session *dynamol
 		err = c.release(ctx, g, session, partition)
 	}
 	return started, err
+}
+
+// hasWorker reports whether a partition has a worker here, in whatever state.
+func (c *Coordinator) hasWorker(g *group, partition int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return g.workers[partition] != nil
 }

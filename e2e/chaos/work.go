@@ -73,7 +73,7 @@ func work(ctx context.Context, t task, record *recorder) error {
 }
 
 // handle writes one item after the other, from where the checkpoint says.
-func (w *worker) handle(ctx context.Context, lease coordinator.Lease) error {
+func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error {
 	next := 0
 	if len(lease.Checkpoint) > 0 {
 		var err error
@@ -139,7 +139,7 @@ func outcome(err error) string {
 }
 
 // item is the write of one item. On purpose it is one that shows when it happens twice.
-func (w *worker) item(lease coordinator.Lease, n int) types.TransactWriteItem {
+func (w *worker) item(lease coordinator.Assignment, n int) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName:                &w.Table,
 		Key:                      map[string]types.AttributeValue{"pk": text(itemsKey(lease.Partition)), "sk": text(fmt.Sprintf("I#%010d", n))},

@@ -99,7 +99,7 @@ func (s *simulation) quiet(rounds int) {
 		s.violate("after %d quiet rounds: %v", rounds, err)
 	}
 	most, renewals := rounds*10/9+1, 0
-	if s.script.renewal == coordinator.PerLease {
+	if s.script.mode == coordinator.PerLease {
 		renewals = (s.script.partitions + 99) / 100
 	}
 	enough := budget(most, renewals, s.script.partitions, s.script.interval())

@@ -40,7 +40,7 @@ func (s script) lag() time.Duration {
 
 // work is the handler: it waits for the end of its context, and behaves as its partition's temper wants. Handlers whose
 // contexts end at the same time return one after the other, so that it does not depend on the scheduler which is first.
-func (s script) work(ctx context.Context, lease coordinator.Lease) error {
+func (s script) work(ctx context.Context, lease coordinator.Assignment) error {
 	defer time.Sleep(time.Duration(lease.Partition+1) * time.Microsecond)
 	switch s.temperOf(lease.Partition) {
 	case slow:

@@ -71,7 +71,7 @@ func (s *simulation) start(name string) *node {
 	}))
 	n.cancel = cancel
 	cfg := coordinator.Config{
-		Service: service, Node: name, Address: name + ":1", TTL: s.script.ttl, Renewal: s.script.renewal, Logger: quiet,
+		Service: service, Node: name, Address: name + ":1", TTL: s.script.ttl, LeaseMode: s.script.mode, Logger: quiet,
 		Groups: []coordinator.Group{{
 			Name: group, Partitions: s.script.partitions, DrainTimeout: s.script.drain, Handler: s.watch.watched(n),
 		}},

@@ -157,7 +157,7 @@ func (w *watch) revoked(t *tenure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	want := coordinator.ErrRevoked
-	if w.script.renewal == coordinator.PerLease {
+	if w.script.mode == coordinator.PerLease {
 		want = coordinator.ErrLost // its renewal finds out
 	}
 	if left := t.lease.Remaining(); left > 0 || t.told.IsZero() || !errors.Is(t.cause, want) {

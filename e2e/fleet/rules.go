@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dynamolease/dynamolease/internal/audit"
+	"github.com/dynamolease/dynamolease/internal/resync"
 )
 
 // fair is nil when each of the nodes has its share of the partitions: P/n, rounded down or up, all of them together.
@@ -39,9 +39,9 @@ func fewest(partitions int, nodes []string, holds map[string]int) int {
 }
 
 // budget is how many requests a node may make in so many quiet rounds: a heartbeat and the members each, and, in those after
-// what went before and in an audit now and then, the owners and their sessions. More partitions do not make it more, where
+// what went before and in a resync now and then, the owners and their sessions. More partitions do not make it more, where
 // leases are in sessions.
 func budget(rounds, renewals, partitions int, interval time.Duration) int {
-	seldom, _ := audit.Rounds(partitions, interval)
+	seldom, _ := resync.Rounds(partitions, interval)
 	return rounds*(2+renewals) + 2*(rounds/seldom+5)
 }

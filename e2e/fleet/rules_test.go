@@ -102,7 +102,7 @@ func (s *stage) gain(name string, partition int, epoch int64) *tenure {
 		cancel = func() { end(); cancelBoth() }
 	}
 	s.ends[partition] = cancel
-	lease := coordinator.Lease{Lease: dynamolease.Lease{Partition: partition, Epoch: epoch}}
+	lease := coordinator.Assignment{Lease: dynamolease.Lease{Partition: partition, Epoch: epoch}}
 	return s.watch.enter(ctx, s.nodes[name], lease)
 }
 

@@ -17,7 +17,7 @@ type script struct {
 	ttl        time.Duration
 	drain      time.Duration
 	latency    time.Duration // of requests
-	renewal    coordinator.Renewal
+	mode       coordinator.LeaseMode
 	hard       bool // some handlers are slow, stuck, or fail
 	steps      []step
 }
@@ -95,10 +95,10 @@ func newScript(seed uint64, size scale) script {
 	}
 	s.drain = s.ttl / 6
 	if r.IntN(4) == 0 {
-		s.renewal = coordinator.PerLease
+		s.mode = coordinator.PerLease
 	}
 	w := &writer{Rand: r, script: &s, kinds: size.kinds, drained: make(map[string]bool)}
-	if s.renewal == coordinator.PerLease { // leases with an expiry of their own do not need the heartbeats
+	if s.mode == coordinator.PerLease { // leases with an expiry of their own do not need the heartbeats
 		w.kinds = slices.DeleteFunc(slices.Clone(size.kinds), func(k kind) bool { return k == mute })
 	}
 	s.first = w.names(nodes)
@@ -121,8 +121,8 @@ func (s script) interval() time.Duration { return s.ttl / 3 }
 // String is the script as a failure shows it.
 func (s script) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d nodes, %d partitions, ttl %v, drain %v, latency %v, renewal %d, hard handlers %v\n",
-		s.seed, len(s.first), s.partitions, s.ttl, s.drain, s.latency, s.renewal, s.hard)
+	fmt.Fprintf(&b, "seed %d: %d nodes, %d partitions, ttl %v, drain %v, latency %v, mode %d, hard handlers %v\n",
+		s.seed, len(s.first), s.partitions, s.ttl, s.drain, s.latency, s.mode, s.hard)
 	for i, step := range s.steps {
 		fmt.Fprintf(&b, "  %d %s\n", i, step)
 	}

@@ -26,7 +26,7 @@ type watch struct {
 // A tenure is the time that a node holds a partition for, under one epoch.
 type tenure struct {
 	node    *node
-	lease   coordinator.Lease
+	lease   coordinator.Assignment
 	began   time.Time
 	told    time.Time // when the context ended; zero before
 	cause   error
@@ -40,14 +40,14 @@ func newWatch(s script, log *journal, beat func(string) time.Time, violate func(
 
 // watched is the handler of a node.
 func (w *watch) watched(n *node) coordinator.Handler {
-	return func(ctx context.Context, lease coordinator.Lease) error {
+	return func(ctx context.Context, lease coordinator.Assignment) error {
 		t := w.enter(ctx, n, lease)
 		defer w.exit(t)
 		return w.script.work(ctx, lease)
 	}
 }
 
-func (w *watch) enter(ctx context.Context, n *node, lease coordinator.Lease) *tenure {
+func (w *watch) enter(ctx context.Context, n *node, lease coordinator.Assignment) *tenure {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.latest[lease.Partition]
@@ -175,7 +175,7 @@ func (w *watch) look() {
 // lookAtBelief checks that what a node believes counts from when it sent its latest heartbeat, not from the answer. The
 // caller has the mutex.
 func (w *watch) lookAtBelief(t *tenure) {
-	if w.script.renewal != coordinator.Sessions || t.node.gone() {
+	if w.script.mode != coordinator.Sessions || t.node.gone() {
 		return
 	}
 	left, may := t.lease.Remaining(), w.script.ttl-time.Since(w.beat(t.node.name))

@@ -20,7 +20,7 @@ func (n *node) heartbeat(p plan) {
 	c := &call{what: heartbeat, ttl: p.ttl}
 	n.do(c, life, p.patience, func(ctx context.Context) {
 		var member dynamolease.Member
-		if member, c.err = store.Heartbeat(ctx, service, n.name, address(p), p.ttl, group); c.err == nil {
+		if member, c.err = store.Heartbeat(ctx, dynamolease.Node{Service: service, Name: n.name, Address: address(p), Groups: []string{group}}, p.ttl); c.err == nil {
 			c.yes, c.members = true, []dynamolease.Member{member}
 		}
 	})

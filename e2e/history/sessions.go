@@ -38,7 +38,7 @@ func (n *node) open(p plan) {
 	c := &call{what: openSession, ttl: leaseTTL}
 	var session *dynamolease.Session
 	n.do(c, life, p.patience, func(ctx context.Context) {
-		session, c.err = store.OpenSession(ctx, service, n.name, address(p), leaseTTL, group)
+		session, c.err = store.OpenSession(ctx, dynamolease.Node{Service: service, Name: n.name, Address: address(p), Groups: []string{group}}, leaseTTL)
 		c.yes = c.err == nil
 		if c.yes {
 			c.session = session.ID()

@@ -25,7 +25,7 @@ func newBoard() *board { return &board{changed: make(chan struct{}, 1), works: m
 
 // handler is a node's: it works until it is told to stop, and then stops at once.
 func (b *board) handler(node string) coordinator.Handler {
-	return func(ctx context.Context, lease coordinator.Lease) error {
+	return func(ctx context.Context, lease coordinator.Assignment) error {
 		b.change(func() { b.works[lease.Partition] = work{node, time.Now()} })
 		<-ctx.Done()
 		b.change(func() {

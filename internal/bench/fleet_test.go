@@ -26,13 +26,13 @@ func TestRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ownersUnits := map[int]float64{10: 2 * 10, 120: 7 * 10} // with one of the sessions
-	auditEach := map[int]float64{10: 20, 120: 240}          // rounds, in the mean
+	resyncEach := map[int]float64{10: 20, 120: 240}         // rounds, in the mean
 	for _, leases := range b.fleets {
 		n := float64(leases)
 		want := map[string]usage{
 			quietRound:     {Requests: 20, ReadUnits: 10, WriteUnits: 10},
-			auditRound:     {Requests: 40, ReadUnits: 10 + ownersUnits[leases], WriteUnits: 10},
-			sessionMean:    {Requests: 20 + 20/auditEach[leases], ReadUnits: 10 + ownersUnits[leases]/auditEach[leases], WriteUnits: 10},
+			resyncRound:    {Requests: 40, ReadUnits: 10 + ownersUnits[leases], WriteUnits: 10},
+			sessionMean:    {Requests: 20 + 20/resyncEach[leases], ReadUnits: 10 + ownersUnits[leases]/resyncEach[leases], WriteUnits: 10},
 			"transactions": {Requests: 10, WriteUnits: 2 * n},
 			"each item":    {Requests: n, WriteUnits: n},
 			ways[4].name:   {Requests: n, WriteUnits: n},
@@ -64,7 +64,7 @@ func (u usage) near(other usage) bool {
 	return math.Abs(u.Requests-other.Requests)+math.Abs(u.ReadUnits-other.ReadUnits)+math.Abs(u.WriteUnits-other.WriteUnits) < 1e-9
 }
 
-// What was made up for an audit is as the library writes it: the units of the owners depend on that.
+// What was made up for a resync is as the library writes it: the units of the owners depend on that.
 func TestSessionLease(t *testing.T) {
 	l := startLab(t)
 	f := &fleet{party: l.party(l.client()), leases: 10}
@@ -73,7 +73,7 @@ func TestSessionLease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := store.OpenSession(t.Context(), f.service, nodeName(0), address, ttl, groups...)
+	session, err := store.OpenSession(t.Context(), dynamolease.Node{Service: f.service, Name: nodeName(0), Address: address, Groups: groups}, ttl)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ func (r *report) roundTable() table {
 	return table{
 		name: "rounds", title: fmt.Sprintf("One round of a fleet of %d nodes", fleetNodes), rows: rows, text: []int{1},
 		note: fmt.Sprintf(`Requests and units are those of all nodes in the cheapest round, as the test server says (ReturnConsumedCapacity). Units a second are at a ttl
-of %.0f s, with a round each third of it. A quiet round of sessions reads the members, and an audit the owners of all leases too. A
-node audits each %s rounds with %s leases; the mean counts audits as rare as that. The other ways renew only: they know no members, and a fleet pays for finding them besides. Each item may
+of %.0f s, with a round each third of it. A quiet round of sessions reads the members, and a resync the owners of all leases too. A
+node resyncs each %s rounds with %s leases; the mean counts resyncs as rare as that. The other ways renew only: they know no members, and a fleet pays for finding them besides. Each item may
 read some rows again where the machine is too busy for the store's time to be known.
-Times are those of all nodes at once, medians of up to %d rounds, of one where it takes over %.0f s; an audit's is one node's.
+Times are those of all nodes at once, medians of up to %d rounds, of one where it takes over %.0f s; a resync's is one node's.
 The test server does one request at a time, with no distance; at a distance an endpoint answers without doing any work, but for queries.%s`,
-			fleetTTL.Seconds(), grouped(int(auditEvery(targetSize))), grouped(targetSize), mostRounds, roundLimit.Seconds(), r.rateVerdict()),
+			fleetTTL.Seconds(), grouped(int(resyncEvery(targetSize))), grouped(targetSize), mostRounds, roundLimit.Seconds(), r.rateVerdict()),
 	}
 }
 
@@ -59,7 +59,7 @@ func (r *report) rateVerdict() string {
 	}
 	return fmt.Sprintf(`
 Target: %s leases in sessions use at most %.1f write and %.1f read units a second, where a write for each lease and round makes %s.
-Without audits: %s. With audits: %s.`,
+Without resyncs: %s. With resyncs: %s.`,
 		grouped(targetSize), rateTarget, rateTarget, plain(targetSize*roundsPerTTL/fleetTTL.Seconds()), verdict(r.Rounds[quiet]), verdict(r.Rounds[average]))
 }
 
@@ -99,7 +99,7 @@ func (r *report) sizes() []int {
 func (r *report) billedWays() []string {
 	var names []string
 	for _, row := range r.Rounds {
-		if row.Way != quietRound && row.Way != auditRound && !slices.Contains(names, row.Way) {
+		if row.Way != quietRound && row.Way != resyncRound && !slices.Contains(names, row.Way) {
 			names = append(names, row.Way)
 		}
 	}
@@ -133,7 +133,7 @@ func (r *report) planTable() table {
 	}
 	return table{
 		name: "plan", title: "How long a node works out what to give up and what to take", rows: rows, text: []int{1},
-		note: `Of ten nodes: "steady" is one of a quiet fleet, in an audit; "join" one that has just joined, and takes its share.`,
+		note: `Of ten nodes: "steady" is one of a quiet fleet, in a resync; "join" one that has just joined, and takes its share.`,
 	}
 }
 

@@ -74,7 +74,7 @@ func (l *library) owners(ctx context.Context, n int) error {
 }
 
 func (l *library) heartbeat(ctx context.Context, node string) error {
-	_, err := l.store.Heartbeat(ctx, l.service, node, address, ttl, groups...)
+	_, err := l.store.Heartbeat(ctx, dynamolease.Node{Service: l.service, Name: node, Address: address, Groups: groups}, ttl)
 	return err
 }
 

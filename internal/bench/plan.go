@@ -12,7 +12,7 @@ import (
 
 const (
 	planName    = "Plan"
-	planPackage = "github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	planPackage = "github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 	planBench   = "BenchmarkPlanSizes"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/dynamolease/dynamolease/internal/audit"
+	"github.com/dynamolease/dynamolease/internal/resync"
 )
 
 const (
@@ -74,19 +74,19 @@ func (b *bench) fleet(ctx context.Context, leases int) ([]roundRow, error) {
 }
 
 // mean is what a round of a fleet in sessions costs in the long run.
-func mean(quiet, audit roundRow) roundRow {
-	every := auditEvery(quiet.Leases)
+func mean(quiet, resync roundRow) roundRow {
+	every := resyncEvery(quiet.Leases)
 	average := func(a, b float64) float64 { return ((every-1)*a + b) / every }
 	quiet.Way, quiet.Times = sessionMean, nil
-	quiet.Requests = average(quiet.Requests, audit.Requests)
-	quiet.ReadUnits = average(quiet.ReadUnits, audit.ReadUnits)
-	quiet.WriteUnits = average(quiet.WriteUnits, audit.WriteUnits)
+	quiet.Requests = average(quiet.Requests, resync.Requests)
+	quiet.ReadUnits = average(quiet.ReadUnits, resync.ReadUnits)
+	quiet.WriteUnits = average(quiet.WriteUnits, resync.WriteUnits)
 	return quiet.rated()
 }
 
-// auditEvery is the mean number of rounds from one audit of a node to its next.
-func auditEvery(leases int) float64 {
-	from, to := audit.Rounds(leases, fleetTTL/roundsPerTTL)
+// resyncEvery is the mean number of rounds from one resync of a node to its next.
+func resyncEvery(leases int) float64 {
+	from, to := resync.Rounds(leases, fleetTTL/roundsPerTTL)
 	return float64(from+to) / 2
 }
 

@@ -26,16 +26,16 @@ type way struct {
 // A round is what one node does, a third of a ttl after the last.
 type round func(context.Context) error
 
-// The names of the ways that sessions are reported by. In an audit a coordinator reads the owners.
+// The names of the ways that sessions are reported by. In a resync a coordinator reads the owners.
 const (
 	quietRound  = "sessions, a quiet round"
-	auditRound  = "sessions, an audit"
+	resyncRound = "sessions, a resync"
 	sessionMean = "sessions, mean"
 )
 
 var ways = []way{
 	{quietRound, writes, false, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, false) }},
-	{auditRound, writes, true, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, true) }},
+	{resyncRound, writes, true, true, func(ctx context.Context, f *fleet) ([]round, error) { return inSessions(ctx, f, true) }},
 	{"transactions", writes, false, true, func(ctx context.Context, f *fleet) ([]round, error) {
 		return perLease(ctx, f, dynamolease.Transactions)
 	}},
@@ -99,7 +99,7 @@ func inSessions(ctx context.Context, f *fleet, owners bool) ([]round, error) {
 		if err != nil {
 			return nil, err
 		}
-		session, err := store.OpenSession(ctx, f.service, nodeName(node), address, ttl, groups...)
+		session, err := store.OpenSession(ctx, dynamolease.Node{Service: f.service, Name: nodeName(node), Address: address, Groups: groups}, ttl)
 		if err != nil {
 			return nil, err
 		}

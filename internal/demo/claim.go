@@ -19,7 +19,7 @@ type claim struct {
 }
 
 // claimed begins a claim, and records from which file on the handler counts.
-func (w *worker) claimed(lease coordinator.Lease, from int) (*claim, error) {
+func (w *worker) claimed(lease coordinator.Assignment, from int) (*claim, error) {
 	c := &claim{
 		owner: w.name, partition: lease.Partition, epoch: lease.Epoch, remaining: lease.Remaining,
 		clock: w.clock, record: w.record,

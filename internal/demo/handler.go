@@ -40,7 +40,7 @@ func readCheckpoint(data []byte) (checkpoint, error) {
 
 // handle counts one partition, from where its checkpoint says. An error while the partition is this worker's ends the
 // whole worker, and so the demo. That it comes to be another's is none: that one goes on from the checkpoint.
-func (w *worker) handle(ctx context.Context, lease coordinator.Lease) error {
+func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error {
 	err := w.count(ctx, lease)
 	if err != nil && ctx.Err() == nil && lease.Remaining() > 0 {
 		w.fail(fmt.Errorf("%w: partition %d: %w", errHandler, lease.Partition, err))
@@ -48,7 +48,7 @@ func (w *worker) handle(ctx context.Context, lease coordinator.Lease) error {
 	return err
 }
 
-func (w *worker) count(ctx context.Context, lease coordinator.Lease) (err error) {
+func (w *worker) count(ctx context.Context, lease coordinator.Assignment) (err error) {
 	at, err := readCheckpoint(lease.Checkpoint)
 	if err != nil || at.Complete {
 		return err
@@ -98,7 +98,7 @@ func (w *worker) read(ctx context.Context, claim *claim, from int) (chunk, error
 // add adds a chunk to the result, and moves the checkpoint behind it. This is not cut short when ctx ends: if the
 // partition is to be handed over, it is still ours until the handler returns. If it was lost, for example while this
 // process was stopped a moment ago, the store turns the transaction away.
-func (w *worker) add(ctx context.Context, lease coordinator.Lease, claim *claim, part chunk, at checkpoint) error {
+func (w *worker) add(ctx context.Context, lease coordinator.Assignment, claim *claim, part chunk, at checkpoint) error {
 	data, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode a checkpoint: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
@@ -59,14 +58,4 @@ func (l Leases) Text() string {
 		})
 	}
 	return columns(rows)
-}
-
-// NodeOf is the node that holds a lease, as coordinators name owners and sessions: what is before the '#'.
-func NodeOf(l dynamolease.Lease) string {
-	name := l.Session
-	if name == "" {
-		name = l.Owner
-	}
-	node, _, _ := strings.Cut(name, "#")
-	return node
 }

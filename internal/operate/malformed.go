@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dynamolease/dynamolease/internal/malformed"
+	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
 // mostNamed is how many rows are named that could not be read.
@@ -14,8 +14,8 @@ const mostNamed = 10
 // Malformed says which rows could not be read, the first ten of them, and returns no error then: all others could. Any other error
 // it returns as it is.
 func Malformed(err error) (rows []string, other error) {
-	found := malformed.Rows(err)
-	if len(found) == 0 {
+	found, only := dynamolease.RowErrors(err)
+	if !only {
 		return nil, err
 	}
 	for _, row := range found[:min(len(found), mostNamed)] {

@@ -70,7 +70,7 @@ func (t *Table) Standing(ctx context.Context, service, node string) (Standing, e
 		s.Malformed = Merge(s.Malformed, malformed)
 		held := 0
 		for _, lease := range owners {
-			if NodeOf(lease) == node {
+			if lease.Node() == node {
 				held++
 			}
 		}

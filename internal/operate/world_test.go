@@ -87,7 +87,7 @@ func (p *party) acquire(partition int, owner string) dynamolease.Lease {
 // session opens a session and acquires a partition in it.
 func (p *party) session(node string, partition int) (*dynamolease.Session, dynamolease.Lease) {
 	p.w.Helper()
-	session, err := p.Store.OpenSession(p.w.Context(), service, node, node+":1", ttl, group)
+	session, err := p.Store.OpenSession(p.w.Context(), dynamolease.Node{Service: service, Name: node, Address: node+":1", Groups: []string{group}}, ttl)
 	if err != nil {
 		p.w.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (w *world) node(name string, partitions int, stuck bool) (p *party, stop fu
 	p = w.party()
 	c, err := coordinator.New(p.Store, coordinator.Config{
 		Service: service, Node: name, Address: name + ":1", TTL: ttl, Interval: interval, Logger: slog.New(slog.DiscardHandler),
-		Groups: []coordinator.Group{{Name: group, Partitions: partitions, DrainTimeout: 2 * time.Minute, Handler: func(ctx context.Context, lease coordinator.Lease) error {
+		Groups: []coordinator.Group{{Name: group, Partitions: partitions, DrainTimeout: 2 * time.Minute, Handler: func(ctx context.Context, lease coordinator.Assignment) error {
 			defer w.enter(name, lease)()
 			<-ctx.Done()
 			if stuck {
@@ -165,7 +165,7 @@ func (w *world) node(name string, partitions int, stuck bool) (p *party, stop fu
 }
 
 // enter notes that a handler runs, and fails the test if another one does for the same partition.
-func (w *world) enter(name string, lease coordinator.Lease) (leave func()) {
+func (w *world) enter(name string, lease coordinator.Assignment) (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	me := fmt.Sprintf("%s under %d", name, lease.Epoch)

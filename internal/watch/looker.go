@@ -101,7 +101,7 @@ func (l *looker) members(found []dynamolease.Member, names []string, owners map[
 	}
 	for i, name := range names {
 		for _, lease := range owners[name] {
-			node := operate.NodeOf(lease)
+			node := lease.Node()
 			if _, ok := index[node]; !ok {
 				index[node] = len(list)
 				list = append(list, member{Node: node, Shares: make([]int, len(names))})
@@ -121,7 +121,7 @@ func (l *looker) group(members []member, i int, name string, leases []dynamoleas
 		index[m.Node] = i
 	}
 	for _, lease := range leases {
-		g.nodes[lease.Partition] = index[operate.NodeOf(lease)]
+		g.nodes[lease.Partition] = index[lease.Node()]
 		l.sizes[name] = max(l.sizes[name], lease.Partition+1)
 	}
 	g.size = l.sizes[name]
@@ -149,4 +149,4 @@ func (l *looker) moves(at time.Time, name string, leases []dynamolease.Lease) []
 }
 
 // holder is the node of a lease, and empty for none.
-func holder(lease dynamolease.Lease) string { return operate.NodeOf(lease) }
+func holder(lease dynamolease.Lease) string { return lease.Node() }

@@ -157,7 +157,7 @@ func (f *fleet) start(node string) (*member, error) {
 		m.path.transport.Close()
 		return nil, err
 	}
-	handler := func(ctx context.Context, lease coordinator.Lease) error {
+	handler := func(ctx context.Context, lease coordinator.Assignment) error {
 		f.note(lease.Partition, node, f.work(ctx, m.store, lease))
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -180,7 +180,7 @@ func (m *member) stop() error {
 }
 
 // work commits a result together with a checkpoint, and then a checkpoint alone.
-func (f *fleet) work(ctx context.Context, store *dynamolease.Store, lease coordinator.Lease) error {
+func (f *fleet) work(ctx context.Context, store *dynamolease.Store, lease coordinator.Assignment) error {
 	id := fmt.Sprintf("%d under %d", lease.Partition, lease.Epoch)
 	err := store.Transact(ctx, lease.Lease, []byte("began "+id), types.TransactWriteItem{Put: &types.Put{
 		TableName: &f.results,

@@ -107,7 +107,7 @@ func (h *hospital) past() error {
 	if err := acquire(ctx, store, h.late, h.revived(), 1, "dead"); err != nil {
 		return err
 	}
-	if _, err := store.Heartbeat(ctx, "shop", "dead", "dead:1", time.Minute); err != nil {
+	if _, err := store.Heartbeat(ctx, dynamolease.Node{Service: "shop", Name: "dead", Address: "dead:1"}, time.Minute); err != nil {
 		return err
 	}
 	return h.boots(p, fmt.Sprintf("node-%d", h.admissions))
@@ -124,7 +124,7 @@ func (h *hospital) present(ctx context.Context, store *dynamolease.Store) error 
 	if err := acquire(ctx, store, h.early+"-live", 0, 2, "alive"); err != nil {
 		return err
 	}
-	_, err := store.OpenSession(ctx, "shop", "alive", "alive:1", time.Hour)
+	_, err := store.OpenSession(ctx, dynamolease.Node{Service: "shop", Name: "alive", Address: "alive:1"}, time.Hour)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
@@ -37,7 +38,7 @@ func (w *world) occupy(p *path) error {
 	if _, _, err := store.Acquire(ctx, "orders", 3, "a", time.Minute); err != nil {
 		return err
 	}
-	_, err = store.Heartbeat(ctx, "shop", "a", "a:1", time.Minute, "orders")
+	_, err = store.Heartbeat(ctx, dynamolease.Node{Service: "shop", Name: "a", Address: "a:1", Groups: []string{"orders"}}, time.Minute)
 	return err
 }
 

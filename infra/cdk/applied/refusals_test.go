@@ -67,7 +67,7 @@ func testTwoTeams(t *testing.T) {
 		if err != nil || !acquired {
 			t.Fatalf("acquire %s/0: %v, %v", use.group, acquired, err)
 		}
-		if _, err := use.Heartbeat(t.Context(), use.service, "node", "node:1", time.Minute, use.group); err != nil {
+		if _, err := use.Heartbeat(t.Context(), dynamolease.Node{Service: use.service, Name: "node", Address: "node:1", Groups: []string{use.group}}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if err := use.Checkpoint(t.Context(), lease, []byte(use.group)); err != nil {
@@ -96,12 +96,12 @@ func testTwoTeams(t *testing.T) {
 		"owners":  func(ctx context.Context) error { _, err := ours.Owners(ctx, "orders"); return err },
 		"members": func(ctx context.Context) error { _, err := ours.Members(ctx, "shop"); return err },
 		"heartbeat": func(ctx context.Context) error {
-			_, err := ours.Heartbeat(ctx, "shop", "node", "node:1", time.Minute)
+			_, err := ours.Heartbeat(ctx, dynamolease.Node{Service: "shop", Name: "node", Address: "node:1"}, time.Minute)
 			return err
 		},
 		"leave": func(ctx context.Context) error { return ours.Leave(ctx, "shop", "node") },
 		"session": func(ctx context.Context) error {
-			_, err := ours.OpenSession(ctx, "shop", "node", "node:1", time.Minute)
+			_, err := ours.OpenSession(ctx, dynamolease.Node{Service: "shop", Name: "node", Address: "node:1"}, time.Minute)
 			return err
 		},
 		"fenced work on a row of theirs": func(ctx context.Context) error {

@@ -1,18 +1,18 @@
-package coordinator
+package plan
 
 import (
 	"hash/fnv"
 	"math"
 )
 
-// A chooser assigns each partition to one of several nodes, so that a change of the nodes moves few assignments
-// (rendezvous hashing). The nodes are put into about sqrt(n) drawers; a partition chooses a drawer, and then a node in
-// it. So a choice among 1,000 nodes looks at some 64 of them.
+// A chooser assigns each partition to one of several nodes by rendezvous hashing, so that a change
+// of the nodes moves few assignments. The nodes are spread over about sqrt(n) buckets; a partition
+// chooses a bucket, and then a node in it. So a choice among 1,000 nodes looks at some 64 of them.
 type chooser struct {
-	drawers []drawer
+	buckets []bucket
 }
 
-type drawer struct {
+type bucket struct {
 	hash  uint64
 	nodes []hashedNode
 }
@@ -24,33 +24,33 @@ type hashedNode struct {
 
 func newChooser(nodes []string) chooser {
 	size := max(1, int(math.Sqrt(float64(len(nodes)))))
-	// The number of drawers is a power of two, so that it changes rarely: when it does, all choices do.
+	// The number of buckets is a power of two, so that it changes rarely: a change moves all choices.
 	n := 1
 	for n < size {
 		n *= 2
 	}
-	all := make([]drawer, n)
+	all := make([]bucket, n)
 	for i, name := range nodes {
 		h := hashText(name)
 		all[h%uint64(n)].nodes = append(all[h%uint64(n)].nodes, hashedNode{h, i})
 	}
 	var c chooser
-	for i, d := range all {
-		if len(d.nodes) > 0 {
-			d.hash = mix(uint64(i) + 1)
-			c.drawers = append(c.drawers, d)
+	for i, b := range all {
+		if len(b.nodes) > 0 {
+			b.hash = mix(uint64(i) + 1)
+			c.buckets = append(c.buckets, b)
 		}
 	}
 	return c
 }
 
-// choose is the index of the node to which a partition falls. There must be one.
+// choose returns the index of the node that a partition is assigned to. There must be a node.
 func (c chooser) choose(partition int) int {
-	var best *drawer
+	var best *bucket
 	var high uint64
-	for i := range c.drawers {
-		if s := score(c.drawers[i].hash, partition); best == nil || s > high {
-			best, high = &c.drawers[i], s
+	for i := range c.buckets {
+		if s := score(c.buckets[i].hash, partition); best == nil || s > high {
+			best, high = &c.buckets[i], s
 		}
 	}
 	chosen := -1
@@ -62,7 +62,10 @@ func (c chooser) choose(partition int) int {
 	return chosen
 }
 
-// score is how much a node, by its hash, is drawn to a partition.
+// Score returns how strongly hashing draws a name to a number. Scores are spread evenly.
+func Score(name string, number int) uint64 { return score(hashText(name), number) }
+
+// score returns how strongly a node, by its hash, is drawn to a partition.
 func score(node uint64, partition int) uint64 {
 	return mix(node ^ mix(uint64(partition)+0x9e3779b97f4a7c15))
 }

@@ -1,4 +1,4 @@
-package audit
+package resync
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestRounds(t *testing.T) {
 		{100, 10 * time.Second, 100, 300},
 		{1000, 10 * time.Second / 3, 1000, 2160},
 		{100_000, 10 * time.Second, 360, 720},
-		{1 << 40, time.Hour, 15, 30}, // not in two hours, but rounds as long as that are seldom themselves
+		{1 << 40, time.Hour, 15, 30}, // not in two hours, but rounds as long as that are rare themselves
 	} {
 		if from, to := Rounds(test.partitions, test.interval); from != test.from || to != test.to {
 			t.Errorf("%d partitions, rounds of %v: %d to %d, want %d to %d", test.partitions, test.interval, from, to, test.from, test.to)

@@ -17,7 +17,7 @@ const quietly = 300
 
 // What comes free out of turn, and is not worked where it should be, is worked elsewhere some rounds later: who frees it, or
 // sees that it is free, signals the others. No node reads the owners without a reason meanwhile.
-func TestLookout(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"revoked from a stuck handler":           revokedQuietly(false),
 		"revoked from one who can't look":        revokedQuietly(true),
@@ -38,7 +38,7 @@ func stuck(w *world, name string) setting {
 	w.lenient = true
 	free := make(chan struct{})
 	w.Cleanup(func() { close(free) })
-	return handling(func(ctx context.Context, lease coordinator.Lease) error {
+	return handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
 		if strings.HasPrefix(lease.Owner, name+"#") || lease.Owner == name {
 			<-free
@@ -88,7 +88,7 @@ func releasedLate(w *world) {
 // have returned from it.
 func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 	return func(w *world) {
-		slow := handling(func(ctx context.Context, _ coordinator.Lease) error {
+		slow := handling(func(ctx context.Context, _ coordinator.Assignment) error {
 			<-ctx.Done()
 			time.Sleep(8 * round)
 			return context.Cause(ctx)
@@ -139,9 +139,9 @@ func (w *watch) again(runs []*run) bool {
 
 // Leases with an expiry of their own are lost while the node's session lives: its renewals fail alone.
 func lostQuietly(w *world) {
-	a := w.start("a", quietly, stuck(w, "a"), renewing(coordinator.PerLease))
+	a := w.start("a", quietly, stuck(w, "a"), inMode(coordinator.PerLease))
 	w.within(4*round, "taken", func() bool { return w.busy() == quietly })
-	b := w.start("b", quietly, renewing(coordinator.PerLease))
+	b := w.start("b", quietly, inMode(coordinator.PerLease))
 	w.within(10*round, "in balance", func() bool { return len(w.works(b)) == quietly/2 })
 	time.Sleep(8 * round)
 	heal := a.path.Every("", onRow("L#", dynamotest.Throttle()))

@@ -13,7 +13,7 @@ import (
 
 // What comes free without a signal that the others hear, while the one who should have it can't look, is worked all the same: as
 // long as somebody who isn't heard holds a lease, the others look from time to time.
-func TestLookoutUnheard(t *testing.T) {
+func TestRefreshWithoutSignals(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"given up by one who leaves":             leaversUnheard,
 		"taken off the members by an operator":   takenOffUnheard,
@@ -31,7 +31,7 @@ func TestLookoutUnheard(t *testing.T) {
 func slowly(quick func(partition int) bool) setting {
 	return func(c *coordinator.Config) {
 		c.Groups[0].DrainTimeout = 40 * round
-		handling(func(ctx context.Context, lease coordinator.Lease) error {
+		handling(func(ctx context.Context, lease coordinator.Assignment) error {
 			<-ctx.Done()
 			if !quick(lease.Partition) {
 				time.Sleep(20 * round)
@@ -167,9 +167,9 @@ func signalsInExchange(w *world) {
 func inDoubt(lose func(w *world, a *node), lost int) func(w *world) {
 	return func(w *world) {
 		const partitions = 120 // nobody looks at so many without a reason in 20 seconds
-		a := w.start("a", partitions, stuck(w, "a"), renewing(coordinator.PerLease), short)
+		a := w.start("a", partitions, stuck(w, "a"), inMode(coordinator.PerLease), short)
 		w.within(2*time.Second, "taken", func() bool { return w.busy() == partitions })
-		b := w.start("b", partitions, renewing(coordinator.PerLease), short)
+		b := w.start("b", partitions, inMode(coordinator.PerLease), short)
 		w.within(4*time.Second, "in balance", func() bool { return len(w.works(b)) == partitions/2 })
 		time.Sleep(4 * time.Second)
 		a.path.Every("Query", onRow("L#", dynamotest.AccessDenied()))

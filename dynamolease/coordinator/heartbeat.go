@@ -1,0 +1,140 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/jitter"
+	"github.com/dynamolease/dynamolease/internal/request"
+)
+
+// join opens the first session. Until the store answers it tries again, except where that cannot
+// help. When ctx ends before, there is no session.
+func (c *Coordinator) join(ctx context.Context) error {
+	for {
+		err := c.open(ctx)
+		var argument *dynamolease.ArgumentError
+		var setup *dynamolease.SetupError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &argument), errors.As(err, &setup), request.Classify(err, true) == request.Failed:
+			return err
+		case ctx.Err() != nil:
+			return nil
+		}
+		c.report(ctx, "join the service", err)
+		if !sleep(ctx, c.cfg.Interval/4) {
+			return nil
+		}
+	}
+}
+
+// open opens a session, and watches for its end.
+func (c *Coordinator) open(ctx context.Context) error {
+	names := make([]string, len(c.groups))
+	for i, g := range c.groups {
+		names[i] = g.Name
+	}
+	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names}, c.cfg.TTL)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.session, c.alive = session, true
+	c.mu.Unlock()
+	session.Signal() // tells the other nodes that this node is one that signals
+	c.running.Go(func() {
+		<-session.Done()
+		c.endWorkers(session)
+	})
+	return nil
+}
+
+// endWorkers ends the workers whose leases end with a session.
+func (c *Coordinator) endWorkers(session *dynamolease.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			if c.leases.endsWith(session, w) {
+				c.endLocked(w, ErrLost, 0)
+			}
+		}
+	}
+}
+
+// beat keeps the node alive: its session, and its plain leases. It waits for nothing else, neither for
+// handlers nor for requests that plan.
+func (c *Coordinator) beat(ctx context.Context) {
+	for wait := c.pause(ctx); sleep(ctx, wait); {
+		wait = c.pause(ctx)
+		began := time.Now()
+		err := c.keep(ctx)
+		if ctx.Err() != nil {
+			return // the node's end has cut the requests short
+		}
+		c.hooks.renewed(time.Since(began), err)
+		if err != nil {
+			c.report(ctx, "keep the leases", err)
+			if _, readable := dynamolease.RowErrors(err); !readable { // a malformed row needs no hurry
+				wait = c.cfg.Interval / 10
+			}
+		}
+	}
+}
+
+// pause returns the interval with jitter: nodes that started together do not stay together.
+func (c *Coordinator) pause(ctx context.Context) time.Duration {
+	tenth := c.cfg.Interval / 10
+	return c.cfg.Interval - tenth + jitter.Below(ctx, 2*tenth)
+}
+
+// keep extends the session and, at the same time, the leases that do not live by it.
+func (c *Coordinator) keep(ctx context.Context) error {
+	var renewing sync.WaitGroup
+	var renewErr error
+	renewing.Go(func() { renewErr = c.leases.renew(ctx, c.groups, c.held, c.endLost) })
+	err := c.heartbeat(ctx)
+	renewing.Wait()
+	return errors.Join(renewErr, err)
+}
+
+// heartbeat extends the session. It opens another when the session is over, and returns an error all
+// the same.
+func (c *Coordinator) heartbeat(ctx context.Context) error {
+	session := c.currentSession()
+	member, err := session.Heartbeat(ctx)
+	c.endRevoked(session)
+	c.mu.Lock()
+	if c.alive = err == nil; c.alive {
+		c.expires = member.ExpiresAt
+	}
+	stopped := c.stopped
+	c.mu.Unlock()
+	if session.Err() == nil || stopped {
+		return err
+	}
+	if openErr := c.open(ctx); openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID())
+	return err
+}
+
+// endRevoked hands over the partitions that an operator has taken from this node: see
+// [dynamolease.Store.Revoke].
+func (c *Coordinator) endRevoked(session *dynamolease.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.groups {
+		for _, w := range g.workers {
+			if w.session == session && w.lease.Load().Revoked() {
+				c.endLocked(w, ErrRevoked, g.DrainTimeout)
+			}
+		}
+	}
+}

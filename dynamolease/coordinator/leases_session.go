@@ -1,0 +1,48 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// sessionLeases are leases in the node's session: its heartbeat keeps them all, and they end with it.
+type sessionLeases struct{}
+
+func (sessionLeases) acquire(
+	ctx context.Context, s *dynamolease.Session, group string, partition int,
+) (dynamolease.Lease, bool, error) {
+	return s.Acquire(ctx, group, partition)
+}
+
+func (sessionLeases) release(ctx context.Context, s *dynamolease.Session, group string, partition int) error {
+	_, err := s.Release(ctx, group, partition)
+	return err
+}
+
+func (sessionLeases) owns(s *dynamolease.Session, lease dynamolease.Lease) bool {
+	return lease.Session == s.ID()
+}
+
+func (sessionLeases) watch(*worker) {}
+
+func (sessionLeases) endsWith(s *dynamolease.Session, w *worker) bool { return w.session == s }
+
+func (sessionLeases) remaining(w *worker) time.Duration { return w.session.Remaining() }
+
+func (sessionLeases) renew(context.Context, []*group, func(*group) map[int]*worker, func(*worker)) error {
+	return nil
+}
+
+func (sessionLeases) overdue([]*group, time.Duration) *worker { return nil }
+
+// close needs no list of the leases: the session releases those that it has.
+func (sessionLeases) close(
+	ctx context.Context, s *dynamolease.Session, _ []*group, _ func(*group) map[int]*worker,
+) error {
+	if s.Err() != nil {
+		return nil
+	}
+	return s.Close(ctx)
+}

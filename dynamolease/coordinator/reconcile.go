@@ -1,0 +1,67 @@
+package coordinator
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// holdings are the workers of a group at the beginning of a round.
+type holdings struct {
+	held   map[int]*worker // those that the node goes on with
+	ending map[int]bool    // the partitions of the others
+}
+
+// A comparison is what follows when the table and the workers of a node are compared.
+type comparison struct {
+	owners  map[int]string  // the node that owns each partition; empty where that takes no part
+	held    map[int]*worker // the workers that still have their lease
+	lost    []*worker       // the workers whose partition has another owner, or none
+	ending  map[int]bool    // partitions that the node cannot take: a worker of it ends or is lost
+	orphans []int           // partitions that the node owns and does not work
+}
+
+// reconcile compares the leases in the table with the workers of a node, and changes nothing.
+//
+// A partition that the node works and does not own under the worker's epoch was taken from it. One
+// that it owns and does not work is an orphan: its acquisition was never answered, and nobody but
+// the node itself would free it. A partition with a malformed row stays with the node that works it.
+func reconcile(
+	node string, leases []dynamolease.Lease, owns func(dynamolease.Lease) bool,
+	malformed map[int]bool, h holdings,
+) comparison {
+	c := comparison{
+		owners: make(map[int]string, len(leases)),
+		held:   maps.Clone(h.held), ending: maps.Clone(h.ending),
+	}
+	for partition := range malformed {
+		c.owners[partition] = ""
+	}
+	owned := make(map[int]int64)
+	for _, lease := range leases {
+		switch holder := lease.Node(); {
+		case owns(lease):
+			owned[lease.Partition] = lease.Epoch
+			c.owners[lease.Partition] = node
+		case holder == node: // a former process of the node, which takes no part
+			c.owners[lease.Partition] = ""
+		default:
+			c.owners[lease.Partition] = holder
+		}
+	}
+	for partition, w := range h.held {
+		if epoch, ok := owned[partition]; !malformed[partition] && (!ok || epoch != w.epoch) {
+			c.lost = append(c.lost, w)
+			delete(c.held, partition)
+			c.ending[partition] = true
+		}
+	}
+	for partition := range owned {
+		if h.held[partition] == nil && !h.ending[partition] {
+			c.orphans = append(c.orphans, partition)
+		}
+	}
+	slices.Sort(c.orphans)
+	return c
+}

@@ -1,0 +1,93 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// Run joins a service and runs, for each partition that this node comes to own, the handler of its
+// group, until ctx ends. Then it stops acquiring, ends the handlers' contexts with [ErrShutdown],
+// waits for the handlers, each at most for its DrainTimeout, releases everything, and leaves the
+// service, in this order. The node's heartbeat goes on meanwhile. Run then returns nil.
+//
+// While the store cannot be reached, Run goes on trying. Leases run out by themselves, and handlers
+// are told.
+//
+// The error is a [dynamolease.ArgumentError] for a configuration that cannot work, before anything
+// else; [ErrReplaced] when another process has joined under this node's name; a
+// [dynamolease.SetupError] when the table or a permission is missing at the start; or what went wrong
+// with the release at the end.
+func Run(ctx context.Context, store *dynamolease.Store, cfg Config) error {
+	c, err := New(store, cfg)
+	if err != nil {
+		return err
+	}
+	return c.Run(ctx)
+}
+
+// Run does what the function [Run] does. It can be called once; a second call is an error.
+func (c *Coordinator) Run(ctx context.Context) error {
+	if c.began.Swap(true) {
+		return errors.New("the coordinator has run before: make another with New")
+	}
+	// Requests go on after ctx has ended: handlers are drained under leases that are kept.
+	c.values = context.WithoutCancel(ctx)
+	requests, stop := context.WithCancel(c.values)
+	defer c.finish()
+	defer c.hooks.run()()
+	defer c.running.Wait()
+	defer stop()
+	if err := c.join(ctx); err != nil || c.currentSession() == nil {
+		return err
+	}
+	beating, stopBeating := context.WithCancel(requests)
+	beats := make(chan struct{})
+	c.running.Go(func() {
+		defer close(beats)
+		c.beat(beating)
+	})
+	err := c.rounds(ctx)
+	c.drain(requests)
+	stopBeating()
+	<-beats
+	return errors.Join(err, c.leave(requests))
+}
+
+// rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives away
+// the partitions whose handlers have returned.
+func (c *Coordinator) rounds(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.wake:
+			c.handOver(ctx)
+		case <-timer.C:
+			began := time.Now()
+			if err := c.planRound(ctx); err != nil {
+				return err
+			}
+			c.finishRound(time.Since(began))
+			timer.Reset(c.pause(ctx))
+		}
+	}
+}
+
+func (c *Coordinator) finishRound(took time.Duration) {
+	c.mu.Lock()
+	c.round++
+	c.took = took
+	c.mu.Unlock()
+	c.hooks.round(c.State)
+}
+
+func (c *Coordinator) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+}
