@@ -30,8 +30,8 @@ func (n *node) acquireAll(owner string, partitions []int) []dynamolease.Lease {
 	return leases
 }
 
-// TestCasesC63: all or none, whoever holds some of them and however.
-func TestCasesC63(t *testing.T) {
+// All or none, whoever holds some of them and however.
+func TestAcquireAllOrNone(t *testing.T) {
 	t.Run("C63/all or none", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a, b, c := w.node(), w.node(), w.node()

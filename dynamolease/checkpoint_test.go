@@ -26,8 +26,8 @@ func (n *node) unansweredCheckpoint(data string, fault dynamotest.Fault) {
 	n.w.wantUnknown("checkpoint", n.Checkpoint(n.w.giveUp(), n.lease, []byte(data)))
 }
 
-// TestCasesC03: what is said of a checkpoint is true, whatever was lost, and the lease is still held.
-func TestCasesC03(t *testing.T) {
+// What is said of a checkpoint is true, whatever was lost, and the lease is still held.
+func TestCheckpointAnswersTrue(t *testing.T) {
 	for name, how := range modes {
 		t.Run("C03/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {

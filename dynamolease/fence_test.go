@@ -64,9 +64,9 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestCasesC37: acquired, released, expired, taken over, deleted, a thousand times over: each holder has a greater epoch
+// Acquired, released, expired, taken over, deleted, a thousand times over: each holder has a greater epoch
 // than the one before, which is fenced off.
-func TestCasesC37(t *testing.T) {
+func TestEpochsOrderAllHolders(t *testing.T) {
 	t.Run("C37", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a, b := w.node(), w.node()

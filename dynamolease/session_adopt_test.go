@@ -38,7 +38,7 @@ func TestSessionCloseWhileAcquiring(t *testing.T) {
 	}
 }
 
-// LS42, TestCasesC33: a lease whose acquisition was never answered is the session's at the next call, with one epoch, and
+// LS42, C33: a lease whose acquisition was never answered is the session's at the next call, with one epoch, and
 // what the first call leaves behind does not free it; or it is freed in the background.
 func TestSessionAdopts(t *testing.T) {
 	for _, test := range []struct {
@@ -92,7 +92,7 @@ func TestSessionAdopts(t *testing.T) {
 	}
 }
 
-// LS42, TestCasesC33: what was acquired without being known is freed for others while the session goes on, and does not
+// LS42, C33: what was acquired without being known is freed for others while the session goes on, and does not
 // come back when it arrives late.
 func TestSessionFreesWhatItDoesNotKnow(t *testing.T) {
 	for name, fault := range map[string]func(late *mailbox) dynamotest.Fault{

@@ -191,8 +191,8 @@ func TestSessionAnswerAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestCasesC28: after any error the next heartbeat works.
-func TestCasesC28(t *testing.T) {
+// After any error the next heartbeat works.
+func TestHeartbeatSurvivesAnyError(t *testing.T) {
 	for _, fault := range faults {
 		t.Run("C28/"+fault.name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {

@@ -93,18 +93,18 @@ func TestTakeoverLS38(t *testing.T) {
 	})
 }
 
-// TestCasesC14: a node that is cut off loses its leases at its own deadline, and another has them as soon as may be.
-// TestCasesC23: it finds out with no request returning.
-func TestCasesC14(t *testing.T) {
-	for _, test := range []string{"C14", "C23"} {
-		t.Run(test, func(t *testing.T) {
+// A node that is cut off loses its leases at its own deadline, and another has them as soon as may be. It finds out even
+// where every call hangs and none returns before the end.
+func TestCutOffNodeLosesItsLeases(t *testing.T) {
+	for name, hangs := range map[string]bool{"C14/between calls": false, "C23/every call hangs": true} {
+		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
 				a.open("a", ttl)
 				lease := a.take(1)
 				start := time.Now()
 				a.path.Every("", dynamotest.Hang())
-				if test == "C23" { // every call hangs, and none returns before the end
+				if hangs {
 					go func() { _, _, _ = a.session.Acquire(w.Context(), w.group, 2) }()
 					time.Sleep(ttl/2 + time.Second)
 					go func() { _, _ = a.session.Heartbeat(w.Context()) }()
@@ -129,7 +129,7 @@ func TestCasesC14(t *testing.T) {
 	}
 }
 
-// LS33, TestCasesC25: a node that was away has nothing left at once, is told so once, and sends no heartbeat.
+// LS33, C25: a node that was away has nothing left at once, is told so once, and sends no heartbeat.
 func TestSessionSuspended(t *testing.T) {
 	for name, away := range map[string]func(n *node){
 		"suspended": func(n *node) { n.suspend(2 * ttl) }, "set forward": func(n *node) { n.step(2 * ttl) },
@@ -160,8 +160,8 @@ func TestSessionSuspended(t *testing.T) {
 	}
 }
 
-// TestCasesC29: closing races a heartbeat on its way, and wins, whichever comes first.
-func TestCasesC29(t *testing.T) {
+// Closing races a heartbeat on its way, and wins, whichever comes first.
+func TestCloseWinsOverAHeartbeat(t *testing.T) {
 	for _, first := range []string{"the heartbeat", "closing", "late"} {
 		t.Run("C29/"+first, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {

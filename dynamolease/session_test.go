@@ -196,8 +196,8 @@ func TestSessionLeaseExpiresAt(t *testing.T) {
 	})
 }
 
-// TestCasesC35: work that ended without a word, and with it the heartbeats, keeps nothing alive.
-func TestCasesC35(t *testing.T) {
+// Work that ended without a word, and with it the heartbeats, keeps nothing alive.
+func TestSessionEndsWithItsWorkC35(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		a, b := w.node(), w.node()
 		a.open("a", ttl)

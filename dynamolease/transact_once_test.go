@@ -88,8 +88,8 @@ func TestTransactExactlyOnce(t *testing.T) {
 	})
 }
 
-// TestCasesC54: an error that nobody has heard of ends neither the process nor the lease, and is no success.
-func TestCasesC54(t *testing.T) {
+// An error that nobody has heard of ends neither the process nor the lease, and is no success.
+func TestUnheardOfErrorIsNoSuccess(t *testing.T) {
 	t.Run("C54", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			for status, unknown := range map[int]bool{418: false, 599: true} {

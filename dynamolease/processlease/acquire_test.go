@@ -17,7 +17,7 @@ import (
 )
 
 func TestTryAcquire(t *testing.T) {
-	subtest(t, "PL1", func(w *world) {
+	subtest(t, "PL1/first boot", func(w *world) {
 		a := w.boot()
 		if _, found, err := a.store.Load(w.Context()); found || err != nil {
 			w.Fatalf("a new node has a record: %v, %v", found, err)
@@ -30,7 +30,7 @@ func TestTryAcquire(t *testing.T) {
 			w.Errorf("loaded %+v, want %+v", got, want)
 		}
 	})
-	subtest(t, "PL2", func(w *world) {
+	subtest(t, "PL2/same term, next seq", func(w *world) {
 		a := w.boot()
 		first := a.acquire()
 		time.Sleep(time.Second)
@@ -52,7 +52,7 @@ func TestTryAcquire(t *testing.T) {
 			w.Errorf("renewed by the first store again: %v", got)
 		}
 	})
-	subtest(t, "PL3", func(w *world) {
+	subtest(t, "PL3/whatever the expiry says", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		for _, exp := range []string{"1", "9007199254740991"} {
@@ -67,7 +67,7 @@ func TestTryAcquire(t *testing.T) {
 			w.Errorf("a refusal took %d writes and %d reads, want 0 and 1", b.writes(), b.path.Count("GetItem")/2)
 		}
 	})
-	subtest(t, "PL7", func(w *world) {
+	subtest(t, "PL7/two creators", func(w *world) {
 		a, b := w.boot(), w.boot()
 		door := dynamotest.NewDoor()
 		a.path.Next("UpdateItem", door.Hold)

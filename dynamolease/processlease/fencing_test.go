@@ -14,7 +14,7 @@ import (
 )
 
 func TestFencing(t *testing.T) {
-	subtest(t, "PL14", func(w *world) {
+	subtest(t, "PL14/a ttl and the requests", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		full := b.observe().Remaining()
@@ -32,7 +32,7 @@ func TestFencing(t *testing.T) {
 			}
 		}
 	})
-	subtest(t, "PL15", func(w *world) {
+	subtest(t, "PL15/silent", func(w *world) {
 		a, b := w.boot(), w.boot()
 		last := a.acquire()
 		began := time.Now()
@@ -56,7 +56,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("fence %+v", f)
 		}
 	})
-	subtest(t, "PL16", func(w *world) {
+	subtest(t, "PL16/at the last moment", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
@@ -83,7 +83,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("the table has %v", b.load())
 		}
 	})
-	subtest(t, "PL17", func(w *world) {
+	subtest(t, "PL17/the same proof for ever", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		first := b.takeOver()
@@ -107,7 +107,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("%d writes", c.writes())
 		}
 	})
-	subtest(t, "PL18", func(w *world) {
+	subtest(t, "PL18/two at once", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
@@ -121,7 +121,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("one fenced %+v, the other %+v", won, lost)
 		}
 	})
-	subtest(t, "PL19", func(w *world) {
+	subtest(t, "PL19/at once", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		ctx, cancel := context.WithTimeout(w.Context(), ttl)
@@ -156,7 +156,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("cancelled: %v", err)
 		}
 	})
-	subtest(t, "PL20", func(w *world) {
+	subtest(t, "PL20/errors of their own", func(w *world) {
 		a, b := w.boot(), w.boot()
 		if _, err := b.fence(a); !errors.Is(err, processlease.ErrMissing) || !errors.Is(err, processlease.ErrInvalid) {
 			w.Errorf("no head: %v", err)
@@ -175,7 +175,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("%d writes", b.writes())
 		}
 	})
-	subtest(t, "PL23", func(w *world) {
+	subtest(t, "PL23/the next boot waits", func(w *world) {
 		a, b, next := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		f := b.fenced(a)

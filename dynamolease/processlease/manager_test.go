@@ -56,7 +56,7 @@ func (b *boot) arrivals(op string) func() []time.Duration {
 }
 
 func TestManager(t *testing.T) {
-	subtest(t, "PL24", func(w *world) {
+	subtest(t, "PL24/begins with a lease that has time left", func(w *world) {
 		a, b := w.boot(), w.boot()
 		out := a.try()
 		held := b.try()
@@ -89,7 +89,7 @@ func TestManager(t *testing.T) {
 			w.Errorf("%d writes", a.writes())
 		}
 	})
-	subtest(t, "PL25", func(w *world) {
+	subtest(t, "PL25/slow answer", func(w *world) {
 		a := w.boot()
 		a.path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))
 		m := a.manage() // the acquisition took a second
@@ -116,7 +116,7 @@ func TestManager(t *testing.T) {
 			w.Errorf("lease %v", l)
 		}
 	})
-	subtest(t, "PL26", func(w *world) {
+	subtest(t, "PL26/tried again soon", func(w *world) {
 		a := w.boot()
 		m := a.manage()
 		a.path.Next("UpdateItem", dynamotest.LoseRequest())
@@ -251,7 +251,7 @@ func TestManager(t *testing.T) {
 		}
 		a.over(m, processlease.ErrDeadline)
 	})
-	subtest(t, "PL28", func(w *world) {
+	subtest(t, "PL28/one hang", func(w *world) {
 		a := w.boot()
 		m := a.manage()
 		a.path.Next("UpdateItem", dynamotest.Hang())
@@ -297,7 +297,7 @@ func TestManager(t *testing.T) {
 		}
 		close(release)
 	})
-	subtest(t, "PL30", func(w *world) {
+	subtest(t, "PL30/spares the wait", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
 		m.Close()
@@ -360,8 +360,9 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// A success that comes too late is none.
-func TestCases(t *testing.T) {
+// What users of other libraries reported: successes that come too late, errors that end the loop, writes that were
+// cancelled and applied.
+func TestManagerInTrouble(t *testing.T) {
 	subtest(t, "PL27/answered after a suspension", func(w *world) {
 		// The renewal is applied in time, and the node is suspended before it reads the answer.
 		a := w.boot()
@@ -384,7 +385,7 @@ func TestCases(t *testing.T) {
 		}
 		a.over(m, processlease.ErrDeadline)
 	})
-	subtest(t, "C22", func(w *world) {
+	subtest(t, "C22/counts from the sending", func(w *world) {
 		// A renewal answered after 0.9 of its time limit: the deadline counts from its sending, and no rival can be
 		// there before.
 		a, b := w.boot(), w.boot()
@@ -404,7 +405,7 @@ func TestCases(t *testing.T) {
 			w.Errorf("taken over %v before it was lost", lost.Sub(taken))
 		}
 	})
-	subtest(t, "C28", func(w *world) {
+	subtest(t, "C28/no error ends the loop", func(w *world) {
 		// No kind of error ends the loop.
 		a := w.boot()
 		m := a.manage()
@@ -421,7 +422,7 @@ func TestCases(t *testing.T) {
 			}
 		}
 	})
-	subtest(t, "C33", func(w *world) {
+	subtest(t, "C33/cancelled after its write", func(w *world) {
 		// The context ends after the write landed: the same owner has it at once.
 		a := w.boot()
 		ctx, cancel := context.WithCancel(w.Context())

@@ -19,7 +19,7 @@ import (
 )
 
 func TestTakeover(t *testing.T) {
-	subtest(t, "PL4", func(w *world) {
+	subtest(t, "PL4/a whole ttl", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		a.acquire()
@@ -133,7 +133,7 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("rows %v", rows)
 		}
 	})
-	subtest(t, "PL6", func(w *world) {
+	subtest(t, "PL6/from oneself", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		a.path.Reset()
@@ -167,7 +167,7 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("the next boot has %v", got)
 		}
 	})
-	subtest(t, "PL7", func(w *world) {
+	subtest(t, "PL7/two usurpers", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		ob, oc := b.observe(), c.observe()
@@ -186,7 +186,7 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("the table has %v, want %v", got, won.Lease)
 		}
 	})
-	subtest(t, "PL8", func(w *world) {
+	subtest(t, "PL8/late renewals", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		deliver := make(chan struct{})

@@ -147,6 +147,17 @@ func TestExtensionTooLate(t *testing.T) {
 	}
 }
 
+// The old deadline has passed by a clock that Valid does not look at: an answer that comes then is too late all the same.
+func TestExtensionTooLateByAnotherClock(t *testing.T) {
+	var boot time.Duration
+	clock := &quickClock{clock: func() elapsed.Reading { return elapsed.Reading{Max: boot} }, local: true}
+	v := newValidity(clock, time.Hour)
+	boot = 90 * time.Minute // a suspend, and a wall clock that was set back in it
+	if v.extend(2*time.Hour) || v.valid() || v.remaining() != 0 {
+		t.Error("extended after the deadline")
+	}
+}
+
 func TestWindow(t *testing.T) {
 	w := window{from: 1000, length: 100}
 	for count, want := range map[uint64]bool{999: false, 1000: true, 1099: true, 1100: false, 0: false, 1 << 63: false, ^uint64(0): false} {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestVerifyFence(t *testing.T) {
-	subtest(t, "PL21", func(w *world) {
+	subtest(t, "PL21/stands", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		f := b.fenced(a)
@@ -75,7 +75,7 @@ func TestVerifyCurrent(t *testing.T) {
 			b.w.Errorf("verified: %v, %v, want %v", ok, err, want)
 		}
 	}
-	subtest(t, "PL22", func(w *world) {
+	subtest(t, "PL22/who holds it", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		if _, err := c.authority.VerifyCurrentParticipant(w.Context(), a.participant()); !errors.Is(err, processlease.ErrMissing) {
 			w.Errorf("no head: %v", err)

@@ -9,7 +9,7 @@ import (
 )
 
 // Faults that users of other lease and lock libraries reported.
-func TestCases(t *testing.T) {
+func TestReportedFaults(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		run  func(w *world)

@@ -13,8 +13,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// TestCasesC04: every write whose answers were all lost says so, and looking at it again resolves it.
-func TestCasesC04(t *testing.T) {
+// Every write whose answers were all lost says so, and looking at it again resolves it.
+func TestLostAnswerIsTold(t *testing.T) {
 	for i, op := range operations {
 		if op.write {
 			t.Run("C04/"+op.name, func(t *testing.T) {
@@ -30,8 +30,8 @@ func TestCasesC04(t *testing.T) {
 	}
 }
 
-// TestCasesC55: after a hang, the next attempt starts a sixth of the ttl later at the latest, and the lease is kept.
-func TestCasesC55(t *testing.T) {
+// After a hang, the next attempt starts a sixth of the ttl later at the latest, and the lease is kept.
+func TestHangLeavesTimeForAnother(t *testing.T) {
 	for _, op := range operations {
 		t.Run("C55/"+op.name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
