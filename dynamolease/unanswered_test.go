@@ -38,8 +38,8 @@ func TestHangLeavesTimeForAnother(t *testing.T) {
 				n := w.faultyNode(op.each)
 				op.prepare(n)
 				var sent []time.Time
-				n.path.Every(op.request, dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil))
-				n.path.Next(op.request, dynamotest.Hang())
+				n.Path.Every(op.request, dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil))
+				n.Path.Next(op.request, dynamotest.Hang())
 				if err := op.call(w.Context(), n); err != nil {
 					w.Fatal(err)
 				}
@@ -60,13 +60,13 @@ func TestClientThatDropsOptions(t *testing.T) {
 		n := w.node()
 		requests := 0
 		tooMany := errors.New("too many requests")
-		n.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		n.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 			if requests++; requests > 100 {
 				return nil, tooMany
 			}
 			return send(req)
 		})
-		store, err := dynamolease.New(dropper{n.raw}, w.table)
+		store, err := dynamolease.New(dropper{n.raw}, w.Table)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -50,8 +50,8 @@ func TestFencing(t *testing.T) {
 	subtest(t, "PL15/lost answers", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Next("TransactWriteItems", dynamotest.LoseResponse())
-		b.path.Next("GetItem", dynamotest.LoseResponse())
+		b.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
+		b.Path.Next("GetItem", dynamotest.LoseResponse())
 		if f := b.fenced(a); f.Successor.Term != 2 || f.Successor.Seq != 2 {
 			w.Errorf("fence %+v", f)
 		}
@@ -60,7 +60,7 @@ func TestFencing(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
-		b.path.Next("TransactWriteItems", door.Hold)
+		b.Path.Next("TransactWriteItems", door.Hold)
 		failed := make(chan error)
 		go func() { _, err := b.fence(a); failed <- err }()
 		<-door.Arrived()
@@ -111,7 +111,7 @@ func TestFencing(t *testing.T) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
-		b.path.Next("TransactWriteItems", door.Hold)
+		b.Path.Next("TransactWriteItems", door.Hold)
 		late := make(chan processlease.Fence)
 		go func() { late <- b.fenced(a) }()
 		won := c.fenced(a)
@@ -145,7 +145,7 @@ func TestFencing(t *testing.T) {
 	subtest(t, "PL19/later", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Every("TransactWriteItems", dynamotest.Hang())
+		b.Path.Every("TransactWriteItems", dynamotest.Hang())
 		_, err := b.fence(a)
 		if !errors.Is(err, processlease.ErrDeadline) || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Errorf("the deadline passes while it takes over: %v", err)
