@@ -1,14 +1,11 @@
 package dynamolease_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
@@ -59,8 +56,8 @@ func refusesHeld(w *world) {
 	if after := a.row(7); !reflect.DeepEqual(before, after) {
 		w.Errorf("row changed from %v to %v", before, after)
 	}
-	if b.path.Count("GetItem") != 1 || b.path.Count("") != 1 {
-		w.Errorf("requests %v, want one GetItem", b.path.Requests())
+	if b.Path.Count("GetItem") != 1 || b.Path.Count("") != 1 {
+		w.Errorf("requests %v, want one GetItem", b.Path.Requests())
 	}
 }
 
@@ -167,7 +164,7 @@ func epochSurvivesDeletion(w *world) {
 		} else {
 			w.expire()
 		}
-		w.delete("L#"+w.group, "P#0000000007")
+		w.deleteRow(7)
 	}
 }
 
@@ -176,8 +173,8 @@ func takesExpiredAtOnce(w *world) {
 	w.expire()
 	fresh := w.coldNode()
 	fresh.acquire(7, "fresh")
-	if fresh.path.Count("GetItem") != 2 || fresh.path.Count("UpdateItem") != 1 || fresh.path.Count("") != 3 {
-		w.Errorf("requests %v, want two reads, whose dates agree, and one write", fresh.path.Requests())
+	if fresh.Path.Count("GetItem") != 2 || fresh.Path.Count("UpdateItem") != 1 || fresh.Path.Count("") != 3 {
+		w.Errorf("requests %v, want two reads, whose dates agree, and one write", fresh.Path.Requests())
 	}
 }
 
@@ -212,19 +209,5 @@ func (n *node) plant(partition int, owner string, epoch int, exp string) {
 	maps.Copy(item, map[string]attributeValue{
 		"owner": text(owner), "epoch": number(fmt.Sprint(epoch)), "exp": number(exp), "rev": text("planted"),
 	})
-	n.w.put(item)
-}
-
-func (w *world) put(item map[string]attributeValue) {
-	w.Helper()
-	if _, err := w.direct().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &w.table, Item: item}); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) delete(pk, sk string) {
-	w.Helper()
-	if _, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: key(pk, sk)}); err != nil {
-		w.Fatal(err)
-	}
+	n.w.Put(item)
 }

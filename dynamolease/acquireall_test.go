@@ -30,8 +30,8 @@ func (n *node) acquireAll(owner string, partitions []int) []dynamolease.Lease {
 	return leases
 }
 
-// TestCasesC63: all or none, whoever holds some of them and however.
-func TestCasesC63(t *testing.T) {
+// All or none, whoever holds some of them and however.
+func TestAcquireAllOrNone(t *testing.T) {
 	t.Run("C63/all or none", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a, b, c := w.node(), w.node(), w.node()
@@ -58,9 +58,9 @@ func TestCasesC63(t *testing.T) {
 			if leases[4].Epoch != mine.Epoch || leases[7].Epoch != in.Epoch+1 || leases[33].Epoch != plain.Epoch+1 {
 				w.Errorf("epochs %d, %d, %d", leases[4].Epoch, leases[7].Epoch, leases[33].Epoch)
 			}
-			a.path.Reset()
-			if got := a.renew("a", upTo(50)...); len(got) != 50 || a.path.Count("") != 1 {
-				w.Errorf("renewed %d with %d requests", len(got), a.path.Count(""))
+			a.Path.Reset()
+			if got := a.renew("a", upTo(50)...); len(got) != 50 || a.Path.Count("") != 1 {
+				w.Errorf("renewed %d with %d requests", len(got), a.Path.Count(""))
 			}
 			b.refused(49, "b")
 		})
@@ -107,9 +107,9 @@ func TestAcquireAllOfDeadSessions(t *testing.T) {
 			dead.take(i)
 		}
 		w.expire()
-		a.path.Reset()
+		a.Path.Reset()
 		a.acquireAll("a", upTo(20))
-		if n := a.path.Count("GetItem"); n > 1 {
+		if n := a.Path.Count("GetItem"); n > 1 {
 			w.Errorf("the one session was read %d times", n)
 		}
 	})
@@ -140,7 +140,7 @@ func TestAcquireAllAbandoned(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b, late := w.node(), w.node(), newMailbox()
 				kept := a.acquire(2, "a")
-				a.path.Next("TransactWriteItems", fault(late))
+				a.Path.Next("TransactWriteItems", fault(late))
 				_, _, err := a.AcquireAll(w.giveUp(), w.group, upTo(4), "a", ttl)
 				w.wantUnknown("acquire all", err)
 				a.Close()
@@ -164,7 +164,7 @@ func TestAcquireAllChangedSince(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", partition), func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, other := w.node(), w.node()
-					a.path.Next("TransactWriteItems", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Around(nil, func() { change(other) })))
+					a.Path.Next("TransactWriteItems", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Around(nil, func() { change(other) })))
 					leases, acquired, err := a.AcquireAll(w.Context(), w.group, upTo(3), "a", ttl)
 					if err != nil || !acquired || len(leases) != 3 {
 						w.Fatalf("acquired %+v, %v, %v", leases, acquired, err)
@@ -195,7 +195,7 @@ func TestAcquireAllLateThenRefused(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, late := w.node(), newMailbox()
 				first := true
-				a.path.Every("TransactWriteItems", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+				a.Path.Every("TransactWriteItems", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 					if first {
 						first = false
 						return late.post()(req, send)
@@ -219,8 +219,8 @@ func TestAcquireAllArguments(t *testing.T) {
 		n := w.node()
 		for want, partitions := range map[string][]int{"partitions": {}, "partitions are 101": upTo(101), "partitions -1": {-1}} {
 			_, _, err := n.AcquireAll(w.Context(), w.group, partitions, "a", ttl)
-			if err == nil || !strings.Contains(err.Error(), want) || n.path.Count("") != 0 {
-				t.Errorf("%v for %d partitions, %d requests", err, len(partitions), n.path.Count(""))
+			if err == nil || !strings.Contains(err.Error(), want) || n.Path.Count("") != 0 {
+				t.Errorf("%v for %d partitions, %d requests", err, len(partitions), n.Path.Count(""))
 			}
 		}
 	})

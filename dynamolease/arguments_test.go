@@ -85,14 +85,14 @@ func TestArgumentsLS29(t *testing.T) {
 			t.Errorf("got %v, want an ArgumentError for %q", c.err, c.argument)
 		}
 	}
-	if got := n.path.Count(""); got != 0 {
+	if got := n.Path.Count(""); got != 0 {
 		t.Errorf("%d requests, want none", got)
 	}
 }
 
 func TestOptionsAreRefusedByName(t *testing.T) {
 	w := newWorld(t)
-	client := w.server.Client()
+	client := w.Server.Client()
 	for field, set := range map[string]option{
 		"Options.RequestTimeout": func(o *dynamolease.Options) { o.RequestTimeout = time.Millisecond },
 		"Options.Retention":      func(o *dynamolease.Options) { o.Retention = time.Minute },
@@ -149,7 +149,7 @@ func TestMalformedRowsLS30(t *testing.T) {
 			for k, v := range w.leaseKey(partition) {
 				row[k] = v
 			}
-			w.put(row)
+			w.Put(row)
 			n := w.node()
 			_, acquired, err := n.Acquire(w.Context(), w.group, partition, "b", ttl)
 			wantRowError(w, name, partition, err)
@@ -168,7 +168,7 @@ func TestMalformedRowsLS30(t *testing.T) {
 			if !errors.As(err, &malformed) {
 				w.Errorf("%s: owners: %v", name, err)
 			}
-			w.delete("L#"+w.group, fmt.Sprintf("P#%010d", partition))
+			w.deleteRow(partition)
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestMalformedMembersLS30(t *testing.T) {
 			row := key("M#"+w.service, "N#n1")
 			row["node"], row["address"], row["exp"], row["rev"] = text("n1"), text("here"), number("99999999999999"), text("r")
 			spoil(row)
-			w.put(row)
+			w.Put(row)
 			n := w.node()
 			var malformed *dynamolease.RowError
 			if _, err := n.Members(w.Context(), w.service); !errors.As(err, &malformed) || malformed.SK != "N#n1" {

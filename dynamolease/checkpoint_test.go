@@ -22,27 +22,27 @@ func (n *node) checkpoint(data string) {
 // unansweredCheckpoint writes a checkpoint and gives up before it is answered.
 func (n *node) unansweredCheckpoint(data string, fault dynamotest.Fault) {
 	n.w.Helper()
-	n.path.Next("UpdateItem", fault)
+	n.Path.Next("UpdateItem", fault)
 	n.w.wantUnknown("checkpoint", n.Checkpoint(n.w.giveUp(), n.lease, []byte(data)))
 }
 
-// TestCasesC03: what is said of a checkpoint is true, whatever was lost, and the lease is still held.
-func TestCasesC03(t *testing.T) {
+// What is said of a checkpoint is true, whatever was lost, and the lease is still held.
+func TestCheckpointAnswersTrue(t *testing.T) {
 	for name, how := range modes {
 		t.Run("C03/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a := w.node(how)
 				prepareFenced(a)
-				a.path.Next("UpdateItem", dynamotest.LoseResponse())
+				a.Path.Next("UpdateItem", dynamotest.LoseResponse())
 				a.checkpoint("5")
 				a.wantCheckpoint("5")
-				a.path.Next("", dynamotest.LoseResponse())
+				a.Path.Next("", dynamotest.LoseResponse())
 				if got := a.renew("a", 1); len(got) != 1 || string(got[0].Checkpoint) != "5" {
 					w.Errorf("renewed %+v", got)
 				}
 				a.checkpoint("6")
 				a.wantCheckpoint("6")
-				a.path.Next("", dynamotest.LoseResponse())
+				a.Path.Next("", dynamotest.LoseResponse())
 				_, err := a.Renew(w.giveUp(), w.group, []int{1}, "a", ttl)
 				w.wantUnknown("renew", err)
 				a.checkpoint("7")
@@ -158,7 +158,7 @@ func TestCheckpointOverUnansweredWrites(t *testing.T) {
 			prepareFenced(a)
 			w.expire()
 			a.Close() // nothing is undone in the background
-			a.path.Next("UpdateItem", dynamotest.LoseResponse())
+			a.Path.Next("UpdateItem", dynamotest.LoseResponse())
 			_, _, err := a.Acquire(w.giveUp(), w.group, 1, "a", ttl)
 			w.wantUnknown("acquire", err)
 			checkLeaseRow(a, "a", "8")
@@ -171,7 +171,7 @@ func TestCheckpointOverUnansweredWrites(t *testing.T) {
 			a := w.node()
 			prepareFenced(a)
 			time.Sleep(3 * time.Second)
-			a.path.Next("", dynamotest.LoseResponse())
+			a.Path.Next("", dynamotest.LoseResponse())
 			_, err := a.Renew(w.giveUp(), w.group, []int{1}, "a", ttl)
 			w.wantUnknown("renew", err)
 			before := a.row(1)
@@ -189,9 +189,9 @@ func TestCheckpointWrittenThenTaken(t *testing.T) {
 			a, b := w.node(), w.node()
 			prepareFenced(a)
 			time.Sleep(ttl - time.Second)
-			a.path.Next("UpdateItem", dynamotest.HangAfter())
+			a.Path.Next("UpdateItem", dynamotest.HangAfter())
 			door := dynamotest.NewDoor()
-			a.path.Next("UpdateItem", door.Hold)
+			a.Path.Next("UpdateItem", door.Hold)
 			done := make(chan error)
 			go func() { done <- a.Checkpoint(w.Context(), a.lease, []byte("6")) }()
 			<-door.Arrived()

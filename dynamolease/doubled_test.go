@@ -43,13 +43,13 @@ func TestReleaseDoubled(t *testing.T) {
 			"acquired in a session":             func(b *node) { b.open("b", ttl); b.take(1) },
 			"acquired and released by another":  func(b *node) { b.acquire(1, "b"); b.release(1, "b") },
 			"acquired, renewed, handed on once": func(b *node) { b.acquire(1, "b"); b.release(1, "b"); b.acquire(1, "c") },
-			"deleted":                           func(b *node) { b.w.deleteLease(1) },
+			"deleted":                           func(b *node) { b.w.deleteRow(1) },
 		} {
 			t.Run(name+"/"+next, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, b := w.node(), w.node()
 					release := prepare(a)
-					a.path.Next("UpdateItem", doubled(func() { acquire(b) }))
+					a.Path.Next("UpdateItem", doubled(func() { acquire(b) }))
 					if released, err := release(); err != nil || !released {
 						w.Errorf("released %v, %v", released, err)
 					}
@@ -65,7 +65,7 @@ func TestReleaseByTwoCalls(t *testing.T) {
 		a := w.node()
 		a.acquire(1, "a")
 		other := w.node()
-		a.path.Next("UpdateItem", dynamotest.Around(func() {
+		a.Path.Next("UpdateItem", dynamotest.Around(func() {
 			if !other.release(1, "a") {
 				w.Error("the first call has not")
 			}
@@ -82,7 +82,7 @@ func TestReleaseDoubledTooLate(t *testing.T) {
 		a, b := w.node(), w.node()
 		a.acquire(1, "a")
 		time.Sleep(ttl + time.Second) // as far as it knows it may be live yet
-		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(func() { time.Sleep(3 * time.Second / 2); b.acquire(1, "b") }, nil), dynamotest.Twice()))
+		a.Path.Next("UpdateItem", dynamotest.All(dynamotest.Around(func() { time.Sleep(3 * time.Second / 2); b.acquire(1, "b") }, nil), dynamotest.Twice()))
 		if released, err := a.Release(w.Context(), w.group, 1, "a"); err != nil || released {
 			w.Errorf("released %v, %v", released, err)
 		}
@@ -115,7 +115,7 @@ func TestUndoneIsUnknown(t *testing.T) {
 						}
 					}
 					first, others := dynamotest.All(fault, dynamotest.Around(nil, undone)), dynamotest.Around(undone, nil)
-					a.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+					a.Path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 						next := first
 						first = others
 						return next(req, send)
@@ -148,7 +148,7 @@ func TestAcquiredAndRenewedIsUnknown(t *testing.T) {
 					a := w.node()
 					renewed := dynamotest.Around(nil, func() { w.node().renew("a", 1, 2) })
 					first, others := dynamotest.All(fault, renewed), dynamotest.All(renewed, dynamotest.Conflict())
-					a.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+					a.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 						if op := req.Header.Get("X-Amz-Target"); !strings.HasSuffix(op, "UpdateItem") && !strings.HasSuffix(op, "TransactWriteItems") {
 							return send(req)
 						}

@@ -80,7 +80,7 @@ func drainedNames(w *world) {
 	if err != nil || strings.Join(names, " ") != "A gone z" {
 		w.Errorf("drained are %q, %v", names, err)
 	}
-	w.put(row)
+	w.Put(row)
 	names, err = n.Drained(w.Context(), w.service)
 	var malformed *dynamolease.RowError
 	if !errors.As(err, &malformed) || malformed.SK != "D#broken" || strings.Join(names, " ") != "A gone z" {
@@ -114,12 +114,12 @@ func drainLate(w *world) {
 	n := w.node()
 	n.heartbeat("A", "host:1")
 	deliver := make(chan struct{})
-	n.path.Next("UpdateItem", dynamotest.Late(deliver))
-	n.path.Next("UpdateItem", dynamotest.Late(deliver))
+	n.Path.Next("UpdateItem", dynamotest.Late(deliver))
+	n.Path.Next("UpdateItem", dynamotest.Late(deliver))
 	n.drain("A", true)
 	n.drain("A", false)
 	close(deliver)
-	n.path.Close()
+	n.Path.Close()
 	if got := w.node().drained(); got != "" {
 		w.Errorf("drained are %q", got)
 	}
@@ -132,7 +132,7 @@ func drainLateEnd(w *world) {
 	for _, on := range []bool{true, false} {
 		late, deliver := w.node(), make(chan struct{})
 		n.drain("A", on)
-		late.path.Every("UpdateItem", dynamotest.Late(deliver))
+		late.Path.Every("UpdateItem", dynamotest.Late(deliver))
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		set := late.Drain
 		if on {
@@ -144,7 +144,7 @@ func drainLateEnd(w *world) {
 		cancel()
 		n.drain("A", on)
 		close(deliver)
-		late.path.Close()
+		late.Path.Close()
 		if got := w.node().drained() == "A"; got != on {
 			w.Errorf("drained: %v, want %v", got, on)
 		}

@@ -31,7 +31,7 @@ func TestAbandon(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b, late := w.node(), w.node(), newMailbox()
 				a.prepare(test.present)
-				a.path.Next("UpdateItem", test.fault(late))
+				a.Path.Next("UpdateItem", test.fault(late))
 				a.cancelledAcquire(time.Second)
 				a.Close()
 				start := time.Now()
@@ -51,7 +51,7 @@ func TestAbandon(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, late := w.node(), newMailbox()
 				a.prepare(test.present)
-				a.path.Next("UpdateItem", test.fault(late))
+				a.Path.Next("UpdateItem", test.fault(late))
 				a.cancelledAcquire(time.Second)
 				start := time.Now()
 				a.acquire(1, "a")
@@ -100,11 +100,11 @@ func TestAbandonedExtension(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
 				lease := a.acquire(1, "a")
-				a.path.Next("UpdateItem", fault)
+				a.Path.Next("UpdateItem", fault)
 				a.cancelledAcquire(time.Second)
 				a.Close()
-				if a.path.Count("UpdateItem") != 2 {
-					w.Errorf("%d writes, want 2", a.path.Count("UpdateItem"))
+				if a.Path.Count("UpdateItem") != 2 {
+					w.Errorf("%d writes, want 2", a.Path.Count("UpdateItem"))
 				}
 				if held := b.refused(1, "b"); held.Epoch != lease.Epoch || lease.Remaining() != ttl-time.Second {
 					w.Errorf("held %+v, and %v left of %+v", held, lease.Remaining(), lease)
@@ -122,7 +122,7 @@ func TestAbandonedThenAcquired(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a := w.node()
 				a.prepare(true)
-				a.path.Next("UpdateItem", dynamotest.LoseResponse())
+				a.Path.Next("UpdateItem", dynamotest.LoseResponse())
 				ctx := w.giveUp()
 				door := dynamotest.NewDoor()
 				late := newMailbox()
@@ -130,12 +130,12 @@ func TestAbandonedThenAcquired(t *testing.T) {
 				if undone {
 					undo = door.Hold
 				}
-				a.path.Next("UpdateItem", undo)
+				a.Path.Next("UpdateItem", undo)
 				_, _, err := a.Acquire(ctx, w.group, 1, "a", ttl)
 				w.wantUnknown("acquire", err)
 				if undone {
 					<-door.Arrived()
-					a.path.Next("UpdateItem", dynamotest.Around(func() { door.Release(); a.Close() }, nil))
+					a.Path.Next("UpdateItem", dynamotest.Around(func() { door.Release(); a.Close() }, nil))
 				} else {
 					time.Sleep(time.Millisecond)
 				}
@@ -158,7 +158,7 @@ func TestAbandonAfterManyAttempts(t *testing.T) {
 			a, b := w.node(), w.node()
 			a.prepare(true)
 			first := true
-			stop := a.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			stop := a.Path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 				if first {
 					first = false
 					return dynamotest.LoseResponse()(req, send)
@@ -170,7 +170,7 @@ func TestAbandonAfterManyAttempts(t *testing.T) {
 			stop()
 			a.Close()
 			if _, acquired, err := b.Acquire(w.Context(), w.group, 1, "b", ttl); err != nil || !acquired {
-				w.Errorf("the rival does not get it: %v, %v; %d attempts before", acquired, err, a.path.Count("UpdateItem"))
+				w.Errorf("the rival does not get it: %v, %v; %d attempts before", acquired, err, a.Path.Count("UpdateItem"))
 			}
 		})
 	})
@@ -187,7 +187,7 @@ func TestAbandonOnARowWithoutTTL(t *testing.T) {
 				a := w.node()
 				a.plant(1, "z", 7, "1")
 				a.owners()
-				a.path.Next("UpdateItem", dynamotest.LoseRequest())
+				a.Path.Next("UpdateItem", dynamotest.LoseRequest())
 				_, _, err := a.Acquire(w.giveUp(), w.group, 1, "a", ttl)
 				w.wantUnknown("acquire", err)
 				if err := call(a); err != nil {
@@ -218,8 +218,8 @@ func TestEpochOfAnAbsentRow(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b, late := w.node(), w.node(), newMailbox()
 				// What the node knows of the store's time is as vague as it gets at first, and precise later.
-				a.path.Next("GetItem", dynamotest.Delay(1600*time.Millisecond))
-				a.path.Next("GetItem", dynamotest.Hang()) // of what goes on in the background after Acquire
+				a.Path.Next("GetItem", dynamotest.Delay(1600*time.Millisecond))
+				a.Path.Next("GetItem", dynamotest.Hang()) // of what goes on in the background after Acquire
 				var seen dynamolease.Lease
 				look := func() {
 					seen = b.refused(1, "b")
@@ -228,10 +228,10 @@ func TestEpochOfAnAbsentRow(t *testing.T) {
 					}
 				}
 				if test.late {
-					a.path.Next("UpdateItem", late.post())
-					a.path.Next("UpdateItem", dynamotest.Around(func() { late.deliver(); look() }, nil))
+					a.Path.Next("UpdateItem", late.post())
+					a.Path.Next("UpdateItem", dynamotest.Around(func() { late.deliver(); look() }, nil))
 				} else {
-					a.path.Next("UpdateItem", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Around(nil, look)))
+					a.Path.Next("UpdateItem", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Around(nil, look)))
 				}
 				if test.next == nil {
 					a.acquire(1, "a")

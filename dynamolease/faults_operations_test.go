@@ -63,7 +63,7 @@ func (n *node) plantExpired(epoch int64) {
 	maps.Copy(row, map[string]attributeValue{
 		"owner": text("z"), "epoch": number(decimal(epoch)), "exp": number("1"), "rev": text("planted"), "ttl": number("4000000000"),
 	})
-	n.w.put(row)
+	n.w.Put(row)
 }
 
 func prepareHeldElsewhere(n *node) { prepareHeld(n.w.node()) }

@@ -16,7 +16,7 @@ func TestRenewOfManyGivesUpInTime(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a := w.node(how)
 				all := a.acquireMany("a", 150)
-				a.path.Every("", dynamotest.Hang())
+				a.Path.Every("", dynamotest.Hang())
 				start := time.Now()
 				_, err := a.Renew(w.Context(), w.group, all, "a", ttl)
 				w.wantUnknown("renew", err)
@@ -35,10 +35,10 @@ func TestRenewReadsAndGivesUpInTime(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				w.node().acquire(1, "a")
 				a := w.node(how)
-				a.path.Next("Query", dynamotest.Hang())
-				a.path.Next("Query", dynamotest.Hang())
+				a.Path.Next("Query", dynamotest.Hang())
+				a.Path.Next("Query", dynamotest.Hang())
 				for _, op := range []string{"UpdateItem", "TransactWriteItems"} {
-					a.path.Every(op, dynamotest.Hang())
+					a.Path.Every(op, dynamotest.Hang())
 				}
 				start := time.Now()
 				_, err := a.Renew(w.Context(), w.group, []int{1}, "a", ttl)
@@ -73,11 +73,11 @@ func TestHolderCountsFromTheRequest(t *testing.T) {
 				a.acquire(1, "a")
 				time.Sleep(time.Second)
 				var sent time.Time
-				a.path.Next("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+				a.Path.Next("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 					sent = time.Now()
 					response, err := send(req)
 					if test.suspend > 0 {
-						a.suspend(test.suspend)
+						a.Suspend(test.suspend)
 					} else {
 						time.Sleep(ttl / 7)
 					}

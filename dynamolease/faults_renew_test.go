@@ -51,15 +51,15 @@ func TestRenewCancelled(t *testing.T) {
 					a.plant(partition, "b", 1<<50, "4000000000000")
 				}
 				if test.reasons != "" {
-					a.path.Next("TransactWriteItems", dynamotest.Cancelled(strings.Fields(test.reasons)...))
+					a.Path.Next("TransactWriteItems", dynamotest.Cancelled(strings.Fields(test.reasons)...))
 				}
-				a.path.Reset()
+				a.Path.Reset()
 				start := time.Now()
 				got, err := a.Renew(w.Context(), w.group, []int{1, 2, 3}, "a", ttl)
 				if took := time.Since(start); took > ttl/6 {
 					w.Errorf("it took %v", took)
 				}
-				if n := a.path.Count(""); n != test.requests {
+				if n := a.Path.Count(""); n != test.requests {
 					w.Errorf("%d requests, want %d", n, test.requests)
 				}
 				if test.hard {
@@ -98,8 +98,8 @@ func TestRenewStaysBusy(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a := w.node()
 				lease := a.acquire(1, "a")
-				stop := a.path.Every("TransactWriteItems", dynamotest.Cancelled(reason))
-				a.path.Reset()
+				stop := a.Path.Every("TransactWriteItems", dynamotest.Cancelled(reason))
+				a.Path.Reset()
 				start := time.Now()
 				_, err := a.Renew(w.Context(), w.group, []int{1}, "a", ttl)
 				if took := time.Since(start); took < ttl/3 || took > ttl/2+ttl/6 {
@@ -108,7 +108,7 @@ func TestRenewStaysBusy(t *testing.T) {
 				if err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) {
 					w.Errorf("error %v", err)
 				}
-				if n := a.path.Count(""); n < 5 || n > 20 {
+				if n := a.Path.Count(""); n < 5 || n > 20 {
 					w.Errorf("%d requests", n)
 				}
 				stop()
@@ -128,14 +128,14 @@ func TestRenewOneLost(t *testing.T) {
 			all := a.acquireMany("a", 100)
 			a.plant(all[40], "b", 1<<50, "4000000000000")
 			// The first transaction is cancelled, the second is applied and its answer lost.
-			a.path.Next("TransactWriteItems", dynamotest.Delay(0))
-			a.path.Next("TransactWriteItems", dynamotest.LoseResponse())
-			a.path.Reset()
+			a.Path.Next("TransactWriteItems", dynamotest.Delay(0))
+			a.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
+			a.Path.Reset()
 			got := a.renew("a", all...)
 			if len(got) != 99 || slices.ContainsFunc(got, func(l dynamolease.Lease) bool { return l.Partition == all[40] }) {
 				w.Errorf("renewed %d: %s", len(got), partitionsOf(got))
 			}
-			if n := a.path.Count(""); n != 3 {
+			if n := a.Path.Count(""); n != 3 {
 				w.Errorf("%d requests, want 3", n)
 			}
 		})
@@ -162,7 +162,7 @@ func TestRenewFails(t *testing.T) {
 func renewFails(w *world, how option, fault dynamotest.Fault) {
 	a := w.node(how)
 	leases := []dynamolease.Lease{a.acquire(1, "a"), a.acquire(2, "a")}
-	stop := a.path.Every("", fault)
+	stop := a.Path.Every("", fault)
 	for range 3 { // whatever an earlier failure left behind
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		got, err := a.Renew(ctx, w.group, []int{1, 2}, "a", ttl)
@@ -197,7 +197,7 @@ func TestRenewDoubtsAnExpiredLease(t *testing.T) {
 		t.Run("LS16/"+name+"/no answer", func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, slow := doubtfulRenewal(w, how)
-				*slow = func() { a.path.Every("", dynamotest.LoseRequest()) }
+				*slow = func() { a.Path.Every("", dynamotest.LoseRequest()) }
 				if got, err := a.Renew(w.Context(), w.group, []int{1, 2}, "a", ttl); err == nil {
 					w.Errorf("renewed %v, although nobody answered", got)
 				}
@@ -214,13 +214,13 @@ func doubtfulRenewal(w *world, how option) (a *node, slow *func()) {
 	*slow = func() {}
 	a.acquire(1, "a")
 	time.Sleep(ttl / 2)
-	a.path.Next("", dynamotest.LoseResponse())
+	a.Path.Next("", dynamotest.LoseResponse())
 	_, err := a.Renew(w.giveUp(), w.group, []int{1}, "a", ttl)
 	w.wantUnknown("renew", err)
 	w.node().acquire(2, "a")
 	time.Sleep(ttl/2 + 500*time.Millisecond)
 	a.owners()
-	a.path.Next("Query", dynamotest.Hang())
-	a.path.Next("Query", dynamotest.All(dynamotest.DelayResponse(1500*time.Millisecond), dynamotest.Around(nil, func() { (*slow)() })))
+	a.Path.Next("Query", dynamotest.Hang())
+	a.Path.Next("Query", dynamotest.All(dynamotest.DelayResponse(1500*time.Millisecond), dynamotest.Around(nil, func() { (*slow)() })))
 	return a, slow
 }

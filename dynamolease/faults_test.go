@@ -79,8 +79,8 @@ func TestOneFault(t *testing.T) {
 		op, fault := operations[o], faults[f]
 		n := w.faultyNode(op.each)
 		op.prepare(n)
-		n.path.Reset()
-		n.path.Next(op.request, fault.fault)
+		n.Path.Reset()
+		n.Path.Next(op.request, fault.fault)
 		start := time.Now()
 		err := op.call(w.Context(), n)
 		took := time.Since(start)
@@ -95,7 +95,7 @@ func TestOneFault(t *testing.T) {
 		if fault.waits {
 			longest += requestTimeout(op.untimed)
 		}
-		if got := n.path.Count(op.request); got != wantRequests {
+		if got := n.Path.Count(op.request); got != wantRequests {
 			w.Errorf("%d requests %s, want %d", got, op.request, wantRequests)
 		}
 		if took > longest {
@@ -172,9 +172,9 @@ func (w *world) everyFault(o, f int, limit, longest time.Duration) {
 	op, fault := operations[o], faults[f]
 	n := w.faultyNode(op.each)
 	op.prepare(n)
-	stop := n.path.Every(op.request, fault.fault)
+	stop := n.Path.Every(op.request, fault.fault)
 	defer stop()
-	n.path.Reset()
+	n.Path.Reset()
 	ctx := w.Context()
 	if limit > 0 {
 		limited, cancel := context.WithTimeout(ctx, limit)
@@ -192,8 +192,8 @@ func (w *world) everyFault(o, f int, limit, longest time.Duration) {
 	}
 	if fault.kind == hopeless {
 		wantHopeless(w, err, fault.setup)
-		if n.path.Count(op.request) != 1 {
-			w.Errorf("%d requests, want 1", n.path.Count(op.request))
+		if n.Path.Count(op.request) != 1 {
+			w.Errorf("%d requests, want 1", n.Path.Count(op.request))
 		}
 	} else if fault.kind == harmless {
 		if err != nil {

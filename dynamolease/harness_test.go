@@ -1,21 +1,16 @@
 package dynamolease_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
@@ -25,47 +20,34 @@ func TestMain(m *testing.M) {
 	os.Exit(testkit.Main(m))
 }
 
-func startServer(t testing.TB) *dynamotest.Server {
-	t.Helper()
-	return testkit.Server(t)
-}
-
 // A world is a table, and the names that one test uses in it.
 type world struct {
-	testing.TB
-	server  *dynamotest.Server
-	table   string
+	*testkit.World
 	group   string
 	service string
-	virtual bool
 }
 
-// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server. The Date of its
-// responses is the bubble's time.
+// inVirtualTime runs a test in a world of its own whose time is virtual.
 func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
-	w := newWorld(t)
-	synctest.Test(t, func(t *testing.T) {
-		bubble := *w
-		bubble.TB, bubble.virtual = t, true
-		test(&bubble)
-	})
+	testkit.InVirtualTime(t, func(w *testkit.World) { test(named(w)) })
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	s := startServer(t)
-	id := uuid.NewString()[:8]
-	return &world{TB: t, server: s, table: s.Table(t), group: "orders-" + id, service: "shop-" + id}
+	return named(testkit.NewWorld(t))
 }
 
-// A node is one process of the world: its own path to the server, its own clocks, its own store.
+func named(w *testkit.World) *world {
+	return &world{World: w, group: "orders-" + w.ID, service: "shop-" + w.ID}
+}
+
+// A node is one process of the world with a store of its own.
 type node struct {
+	*testkit.Node
 	*dynamolease.Store
-	w    *world
-	path *dynamotest.Transport
-	raw  *dynamodb.Client // past the store, for looking and meddling
-	clock
+	w   *world
+	raw *dynamodb.Client // past the store, for looking and meddling
 
 	session *dynamolease.Session // where a test has one for each node
 	lease   dynamolease.Lease    // likewise
@@ -78,26 +60,17 @@ func (w *world) node(optFns ...func(*dynamolease.Options)) *node {
 	if _, err := n.Members(w.Context(), "nobody"); err != nil {
 		w.Fatal(err)
 	}
-	n.path.Reset()
+	n.Path.Reset()
 	return n
 }
 
 // coldNode is a node that has just started.
 func (w *world) coldNode(optFns ...func(*dynamolease.Options)) *node {
 	w.Helper()
-	path := w.server.Transport
-	if w.virtual {
-		path = w.server.VirtualTransport
-	}
-	n := &node{w: w, path: path(), clock: newClock()}
-	w.Cleanup(n.path.Close)
-	options := []func(*dynamolease.Options){func(o *dynamolease.Options) {
-		if w.virtual {
-			o.Elapsed = n.Elapsed
-		}
-	}}
-	n.raw = n.path.Client()
-	store, err := dynamolease.New(n.raw, w.table, append(options, optFns...)...)
+	n := &node{Node: w.NewNode(), w: w}
+	options := []func(*dynamolease.Options){func(o *dynamolease.Options) { o.Elapsed = n.Clocks() }}
+	n.raw = n.Path.Client()
+	store, err := dynamolease.New(n.raw, w.Table, append(options, optFns...)...)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -179,38 +152,18 @@ func (n *node) leave(name string) {
 }
 
 // row reads the row of a partition past the store.
-func (n *node) row(partition int) map[string]types.AttributeValue {
+func (n *node) row(partition int) testkit.Item {
 	n.w.Helper()
-	out, err := n.w.direct().GetItem(context.Background(), &dynamodb.GetItemInput{
-		TableName: &n.w.table, Key: n.w.leaseKey(partition), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		n.w.Fatal(err)
-	}
-	return out.Item
+	return n.w.Get(n.w.leaseKey(partition))
 }
 
-// direct is a client past all stores and faults.
-func (w *world) direct() *dynamodb.Client {
-	path := w.server.Transport
-	if w.virtual {
-		path = w.server.VirtualTransport
-	}
-	transport := path()
-	w.Cleanup(transport.Close)
-	return transport.Client()
-}
-
-func (w *world) leaseKey(partition int) map[string]types.AttributeValue {
+func (w *world) leaseKey(partition int) testkit.Item {
 	return key("L#"+w.group, fmt.Sprintf("P#%010d", partition))
 }
 
-func key(pk, sk string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"pk": text(pk), "sk": text(sk)}
-}
-
-func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+func key(pk, sk string) testkit.Item       { return testkit.Key(pk, sk) }
+func text(s string) types.AttributeValue   { return testkit.Text(s) }
+func number(s string) types.AttributeValue { return testkit.Number(s) }
 
 // expire waits until every lease of ttl that is there now has surely expired, in virtual time.
 func (w *world) expire() { time.Sleep(ttl + graceOfExpiry) }

@@ -6,7 +6,7 @@ func lateHeartbeat(w *world) {
 	a := w.node()
 	a.heartbeat("a", "old:1", "g")
 	late := newMailbox()
-	a.path.Next("UpdateItem", late.post())
+	a.Path.Next("UpdateItem", late.post())
 	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	a.heartbeat("a", "new:1")
@@ -17,7 +17,7 @@ func lateHeartbeat(w *world) {
 func lateFirstHeartbeat(w *world) {
 	a := w.node()
 	late := newMailbox()
-	a.path.Next("UpdateItem", late.post())
+	a.Path.Next("UpdateItem", late.post())
 	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	a.heartbeat("a", "new:1")
@@ -39,7 +39,7 @@ func lateHeartbeatAfterLeave(w *world, first bool, leaves int) {
 		a.heartbeat("a", "old:1")
 	}
 	late := newMailbox()
-	a.path.Next("UpdateItem", late.post())
+	a.Path.Next("UpdateItem", late.post())
 	a.heartbeat("a", "new:1")
 	for range leaves {
 		a.leave("a")
@@ -54,7 +54,7 @@ func lateHeartbeatGivenUp(w *world, leaves int) {
 	a := w.node()
 	a.members()
 	late := newMailbox()
-	a.path.Next("UpdateItem", late.post())
+	a.Path.Next("UpdateItem", late.post())
 	_, err := a.Heartbeat(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "late:1"}, ttl)
 	w.wantUnknown("heartbeat", err)
 	for range leaves {
@@ -70,7 +70,7 @@ func lateLeave(w *world) {
 	a := w.node()
 	a.heartbeat("a", "old:1")
 	late := newMailbox()
-	a.path.Next("UpdateItem", late.post())
+	a.Path.Next("UpdateItem", late.post())
 	w.wantUnknown("leave", a.Leave(w.giveUp(), w.service, "a"))
 	a.heartbeat("a", "new:1")
 	late.deliver()

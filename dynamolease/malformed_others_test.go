@@ -101,11 +101,11 @@ func isRow(err error) bool {
 func (w *world) spoilLease(partition int) {
 	row := w.leaseKey(partition)
 	row["owner"], row["epoch"], row["rev"] = text("a"), text("five"), text("r")
-	w.put(row)
+	w.Put(row)
 }
 
 func (w *world) spoilMember(sk string) {
 	row := key("M#"+w.service, sk)
 	row["node"], row["rev"] = number("7"), text("r")
-	w.put(row)
+	w.Put(row)
 }

@@ -35,7 +35,7 @@ func TestMalformedRowLS30AmongOthers(t *testing.T) {
 			w.node().acquire(2, "b")
 			row := a.sessionRow()
 			row["exp"] = text("soon")
-			w.put(row)
+			w.Put(row)
 			w.expire()
 			owners, err := a.Owners(w.Context(), w.group)
 			if err == nil {
@@ -48,7 +48,7 @@ func TestMalformedRowLS30AmongOthers(t *testing.T) {
 			a.heartbeat("c", "c:1")
 			row := key("M#"+w.service, "N#b")
 			row["node"] = text("b")
-			w.put(row)
+			w.Put(row)
 			members, err := a.Members(w.Context(), w.service)
 			if err == nil || len(members) != 2 {
 				w.Errorf("members %+v, %v", members, err)
@@ -71,7 +71,7 @@ func TestMalformedRowLS30AmongOthers(t *testing.T) {
 				test(w, w.node(), func(partition int) {
 					row := w.leaseKey(partition)
 					row["owner"], row["epoch"], row["rev"] = text("a"), text("five"), text("r")
-					w.put(row)
+					w.Put(row)
 				})
 			})
 		})

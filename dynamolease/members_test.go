@@ -137,11 +137,11 @@ func costsOneOfEach(w *world) {
 		a.heartbeat("n1", "here", names...)
 		for range 3 {
 			time.Sleep(ttl / 3)
-			a.path.Reset()
+			a.Path.Reset()
 			a.heartbeat("n1", "here", names...)
 			a.members()
-			if a.path.Count("UpdateItem") != 1 || a.path.Count("Query") != 1 || a.path.Count("") != 2 {
-				w.Errorf("%d groups: requests %v, want one write and one read", groups, a.path.Requests())
+			if a.Path.Count("UpdateItem") != 1 || a.Path.Count("Query") != 1 || a.Path.Count("") != 2 {
+				w.Errorf("%d groups: requests %v, want one write and one read", groups, a.Path.Requests())
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestOnRequestOutcomes(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				n, r := w.toldNode()
-				n.path.Next("UpdateItem", fault.fault)
+				n.Path.Next("UpdateItem", fault.fault)
 				_, err := n.Heartbeat(w.Context(), dynamolease.Node{Service: w.service, Name: "A", Address: "host"}, ttl)
 				got := r.take()
 				if len(got) < 2 || got[1].Outcome != want[fault.kind] || got[1].Operation != "UpdateItem" || (got[1].Err == nil) != (fault.kind == harmless) {

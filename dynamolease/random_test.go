@@ -96,7 +96,7 @@ type process struct {
 func (p *process) start() {
 	p.w.Helper()
 	p.clock.rate = p.random.Int64N(300) - 150
-	store, err := dynamolease.New(p.raw, p.w.table, func(o *dynamolease.Options) { o.Elapsed, o.Renewal = p.clock.elapsed, p.how })
+	store, err := dynamolease.New(p.raw, p.w.Table, func(o *dynamolease.Options) { o.Elapsed, o.Renewal = p.clock.elapsed, p.how })
 	if err != nil {
 		p.w.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (p *process) start() {
 	p.w.Cleanup(store.Close)
 	p.owners() // one true response
 	p.dice = rand.New(rand.NewPCG(p.random.Uint64(), 0))
-	p.path.Every("", p.misfortune)
+	p.Path.Every("", p.misfortune)
 }
 
 // misfortune is what happens to a request: usually nothing.
@@ -160,9 +160,9 @@ func (p *process) step() {
 	case 8:
 		p.tryRelease(ctx, partition)
 	case 9:
-		p.clock.step(time.Duration(p.random.Int64N(int64(3 * time.Hour))))
+		p.Step(time.Duration(p.random.Int64N(int64(3 * time.Hour))))
 	case 10:
-		p.clock.suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
+		p.Suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
 	}
 	time.Sleep(time.Duration(p.random.Int64N(int64(ttl / 4))))
 }

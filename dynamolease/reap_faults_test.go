@@ -52,7 +52,7 @@ func TestReapRaces(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				w.dead(1)
 				other, n := w.node(), w.node()
-				n.path.Next("DeleteItem", dynamotest.Around(func() { between(other) }, nil))
+				n.Path.Next("DeleteItem", dynamotest.Around(func() { between(other) }, nil))
 				if report := n.reap(dynamolease.ReapConfig{}); report.Raced != 1 || report.Deleted != 0 || report.Due != 1 {
 					w.Errorf("%+v", report)
 				}
@@ -73,8 +73,8 @@ func TestReapDeletedInBetween(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		w.dead(1)
 		n := w.node()
-		n.path.Next("DeleteItem", dynamotest.Around(func() {
-			if _, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.leaseKey(0)}); err != nil {
+		n.Path.Next("DeleteItem", dynamotest.Around(func() {
+			if _, err := w.Direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.Table, Key: w.leaseKey(0)}); err != nil {
 				w.Error(err)
 			}
 		}, nil))
@@ -90,13 +90,13 @@ func TestReapLateDelete(t *testing.T) {
 		w.dead(1)
 		n := w.node()
 		deliver := make(chan struct{})
-		n.path.Next("DeleteItem", dynamotest.Late(deliver))
+		n.Path.Next("DeleteItem", dynamotest.Late(deliver))
 		if report := n.reap(dynamolease.ReapConfig{}); report.Deleted != 1 {
 			w.Errorf("%+v", report)
 		}
 		lease := n.acquire(0, "B")
 		close(deliver)
-		n.path.Close()
+		n.Path.Close()
 		if got := w.node().owners(); len(got) != 1 || got[0].Owner != "B" || got[0].Epoch != lease.Epoch {
 			w.Errorf("owners are %+v", got)
 		}
@@ -116,7 +116,7 @@ func TestReapOneFault(t *testing.T) {
 func reapOneFault(w *world, op string, fault dynamotest.Fault, kind faultKind) {
 	w.dead(3)
 	n := w.node()
-	n.path.Next(op, fault)
+	n.Path.Next(op, fault)
 	report, err := n.Reap(w.Context(), dynamolease.ReapConfig{})
 	if kind == hopeless {
 		if err == nil || report.Stopped != "" {
@@ -138,7 +138,7 @@ func TestReapTwoAtOnce(t *testing.T) {
 		reports := make(chan dynamolease.ReapReport)
 		for range 2 {
 			n := w.node()
-			n.path.Every("DeleteItem", dynamotest.Delay(time.Second)) // so that both have scanned
+			n.Path.Every("DeleteItem", dynamotest.Delay(time.Second)) // so that both have scanned
 			go func() { reports <- n.reap(dynamolease.ReapConfig{}) }()
 		}
 		one, other := <-reports, <-reports
@@ -187,7 +187,7 @@ const twoPages = 1100
 func reapDeadline(w *world) {
 	w.bulk(twoPages)
 	n := w.node()
-	n.path.Every("DeleteItem", dynamotest.Delay(time.Second)) // 32 at a time: 36 s
+	n.Path.Every("DeleteItem", dynamotest.Delay(time.Second)) // 32 at a time: 36 s
 	ctx, cancel := context.WithTimeout(w.Context(), 36*time.Second)
 	defer cancel()
 	report, err := n.Reap(ctx, dynamolease.ReapConfig{})
@@ -212,9 +212,9 @@ func reapDeadline(w *world) {
 func reapDeadlineHang(w *world) {
 	w.bulk(twoPages)
 	n := w.node()
-	n.path.Every("UpdateItem", dynamotest.Hang())
+	n.Path.Every("UpdateItem", dynamotest.Hang())
 	var deletes atomic.Int64
-	n.path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+	n.Path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		if deletes.Add(1) > 1000 { // there is a position to be kept
 			return dynamotest.Hang()(req, send)
 		}
@@ -230,7 +230,7 @@ func reapDeadlineHang(w *world) {
 func reapCancelled(w *world) {
 	w.dead(3)
 	n := w.node()
-	n.path.Every("DeleteItem", dynamotest.Hang())
+	n.Path.Every("DeleteItem", dynamotest.Hang())
 	ctx, cancel := context.WithCancel(w.Context())
 	time.AfterFunc(time.Second/2, cancel)
 	begun := time.Now()
@@ -259,7 +259,7 @@ func reapThrottled(w *world) {
 	w.bulk(twoPages)
 	n := w.node()
 	var deletes atomic.Int64
-	n.path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+	n.Path.Every("DeleteItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		if deletes.Add(1) > 1000 { // the rows of the first page
 			return dynamotest.Throttle()(req, send)
 		}
@@ -277,7 +277,7 @@ func reapThrottled(w *world) {
 func reapHang(w *world) {
 	w.dead(3)
 	n := w.node()
-	n.path.Every("DeleteItem", dynamotest.HangAfter())
+	n.Path.Every("DeleteItem", dynamotest.HangAfter())
 	ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 	defer cancel()
 	report, err := n.Reap(ctx, dynamolease.ReapConfig{})
@@ -290,7 +290,7 @@ func reapBadPlace(w *world) {
 	w.dead(3)
 	w.position(list(place("L#g", "P#0000000001")))
 	n := w.node()
-	n.path.Next("Scan", dynamotest.Reply(http.StatusBadRequest, "ValidationException", "The provided starting key is invalid"))
+	n.Path.Next("Scan", dynamotest.Reply(http.StatusBadRequest, "ValidationException", "The provided starting key is invalid"))
 	if report, err := n.Reap(w.Context(), dynamolease.ReapConfig{}); err == nil || !report.Resumed {
 		w.Errorf("%+v, %v", report, err)
 	}
@@ -310,7 +310,7 @@ func reapOtherSegments(w *world) {
 func reapLostPosition(w *world) {
 	w.dead(3)
 	n := w.node()
-	stop := n.path.Every("UpdateItem", dynamotest.AccessDenied())
+	stop := n.Path.Every("UpdateItem", dynamotest.AccessDenied())
 	for range 2 {
 		if report := n.reap(dynamolease.ReapConfig{Limit: 1}); report.Resumed || report.Deleted != 1 || report.Stopped != "limit" {
 			w.Errorf("%+v", report)
@@ -347,7 +347,7 @@ func reapNoTime(w *world) {
 func reapError(w *world) {
 	w.dead(40)
 	n := w.node()
-	n.path.Next("DeleteItem", dynamotest.AccessDenied())
+	n.Path.Next("DeleteItem", dynamotest.AccessDenied())
 	report, err := n.Reap(w.Context(), dynamolease.ReapConfig{})
 	var setup *dynamolease.SetupError
 	if !errors.As(err, &setup) || !strings.Contains(err.Error(), "DeleteItem") || strings.Count(err.Error(), "AccessDenied") != 1 {

@@ -24,7 +24,7 @@ func TestReapSuspended(t *testing.T) {
 				sleeper = w.coldNode(func(o *dynamolease.Options) {
 					o.Elapsed = func() (atLeast, atMost time.Duration) {
 						if readings.Add(1) == reading+1 {
-							sleeper.step(3 * time.Second)
+							sleeper.Step(3 * time.Second)
 						}
 						return sleeper.Elapsed()
 					}
@@ -65,7 +65,7 @@ func TestReapCancelledReport(t *testing.T) {
 		w.dead(3)
 		n := w.node()
 		ctx, cancel := context.WithCancel(w.Context())
-		n.path.Next("Scan", dynamotest.Around(cancel, nil))
+		n.Path.Next("Scan", dynamotest.Around(cancel, nil))
 		if report, err := n.Reap(ctx, dynamolease.ReapConfig{}); !errors.Is(err, context.Canceled) || report.Stopped != "" {
 			w.Errorf("%+v, %v", report, err)
 		}
@@ -81,7 +81,7 @@ func TestReapFigures(t *testing.T) {
 				w.node().acquire(100, "B")
 				n := w.node()
 				for range 7 {
-					n.path.Next("DeleteItem", fault.fault)
+					n.Path.Next("DeleteItem", fault.fault)
 				}
 				ctx, cancel := context.WithTimeout(w.Context(), 30*time.Second)
 				defer cancel()

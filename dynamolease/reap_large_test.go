@@ -20,7 +20,7 @@ import (
 func TestReapLargeTable(t *testing.T) {
 	const rows, segments, most = 20_000, 4, 64 << 20
 	w := newWorld(t)
-	if w.server.Endpoint() == "" {
+	if w.Server.Endpoint() == "" {
 		t.Skip("a table that others use as well has other rows")
 	}
 	live := w.fill(rows)
@@ -70,7 +70,7 @@ func TestReapLargeTable(t *testing.T) {
 // fill writes dead leases, members, and fences, and live ones, and returns the keys of these.
 func (w *world) fill(rows int) map[string]bool {
 	w.Helper()
-	client, live := w.direct(), make(map[string]bool)
+	client, live := w.Direct(), make(map[string]bool)
 	for first := 0; first < rows; first += 25 {
 		var puts []types.WriteRequest
 		for i := first; i < first+25; i++ {
@@ -80,7 +80,7 @@ func (w *world) fill(rows int) map[string]bool {
 				live[textOf(row["pk"])+"/"+textOf(row["sk"])] = true
 			}
 		}
-		input := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: puts}}
+		input := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.Table: puts}}
 		if _, err := client.BatchWriteItem(context.Background(), input); err != nil {
 			w.Fatal(err)
 		}

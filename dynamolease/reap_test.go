@@ -38,16 +38,14 @@ func (w *world) putRow(pk, sk string, row attributes) {
 	for name, value := range row {
 		item[name] = value
 	}
-	if _, err := w.direct().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &w.table, Item: item}); err != nil {
-		w.Fatal(err)
-	}
+	w.Put(item)
 }
 
 // keys are the keys of all rows of the table, but for the reaper's own.
 func (w *world) keys() []string {
 	w.Helper()
 	var keys []string
-	pages := dynamodb.NewScanPaginator(w.direct(), &dynamodb.ScanInput{TableName: &w.table, ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(w.Direct(), &dynamodb.ScanInput{TableName: &w.Table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())
 		if err != nil {
@@ -259,10 +257,10 @@ func reapSegments(w *world) {
 func reapCost(w *world) {
 	n := w.node()
 	n.acquire(1, "A")
-	n.path.Reset()
+	n.Path.Reset()
 	report := n.reap(dynamolease.ReapConfig{})
-	if n.path.Count("GetItem") != 1 || n.path.Count("Scan") != 1 || n.path.Count("") != 2 {
-		w.Errorf("requests: %v", n.path.Requests())
+	if n.Path.Count("GetItem") != 1 || n.Path.Count("Scan") != 1 || n.Path.Count("") != 2 {
+		w.Errorf("requests: %v", n.Path.Requests())
 	}
 	if report.ReadUnits != 0.5 || report.WriteUnits != 0 {
 		w.Errorf("%+v", report)
@@ -287,7 +285,7 @@ func TestReapRefusesArguments(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	if n.path.Count("") != 0 {
-		t.Errorf("requests: %v", n.path.Requests())
+	if n.Path.Count("") != 0 {
+		t.Errorf("requests: %v", n.Path.Requests())
 	}
 }

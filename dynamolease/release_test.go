@@ -103,12 +103,12 @@ func ownersPastOnePage(w *world) {
 		item := w.leaseKey(partition)
 		item["owner"], item["epoch"], item["exp"], item["rev"] = text("a"), number("5"), number(exp), text("planted")
 		item["padding"] = text(strings.Repeat("x", 300_000))
-		w.put(item)
+		w.Put(item)
 	}
 	if got := partitionsOf(a.owners()); got != "0 1 2 3 4 5 6 7 8 9" {
 		w.Errorf("owners %s", got)
 	}
-	if n := a.path.Count("Query"); n < 2 {
+	if n := a.Path.Count("Query"); n < 2 {
 		w.Errorf("%d Query, want several pages", n)
 	}
 }

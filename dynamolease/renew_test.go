@@ -71,12 +71,12 @@ func renewsUnknownRows(w *world, how option) {
 	if got := partitionsOf(again.renew("a", 1, 2, 3, 30)); got != "1 2 30" {
 		w.Fatalf("renewed %s, want 1 2 30", got)
 	}
-	if again.path.Count("Query") != 1 || again.path.Count("GetItem") != 0 {
-		w.Errorf("requests %v, want one Query before the writes", again.path.Requests())
+	if again.Path.Count("Query") != 1 || again.Path.Count("GetItem") != 0 {
+		w.Errorf("requests %v, want one Query before the writes", again.Path.Requests())
 	}
-	again.path.Reset()
+	again.Path.Reset()
 	again.renew("a", 1, 2, 30)
-	if n := again.path.Count("Query"); n != 0 {
+	if n := again.Path.Count("Query"); n != 0 {
 		w.Errorf("%d Queries for leases that this store renewed before", n)
 	}
 }
@@ -92,7 +92,7 @@ func renewsNoExpired(w *world, how option) {
 	if after := a.row(7); !reflect.DeepEqual(before, after) {
 		w.Errorf("the row changed from %v to %v", before, after)
 	}
-	if a.path.Count("TransactWriteItems") != 0 {
+	if a.Path.Count("TransactWriteItems") != 0 {
 		w.Error("a transaction was sent for an expired lease")
 	}
 }
@@ -102,7 +102,7 @@ func renewsNothing(w *world, how option) {
 	if renewed := a.renew("a"); len(renewed) != 0 {
 		w.Errorf("renewed %+v", renewed)
 	}
-	if n := a.path.Count(""); n != 0 {
+	if n := a.Path.Count(""); n != 0 {
 		w.Errorf("%d requests, want none", n)
 	}
 }
@@ -111,11 +111,11 @@ func renewsDuplicatesOnce(w *world, how option) {
 	a := w.node(how)
 	a.acquire(7, "a")
 	a.acquire(8, "a")
-	a.path.Reset()
+	a.Path.Reset()
 	if got := partitionsOf(a.renew("a", 8, 7, 8, 7, 7)); got != "7 8" {
 		w.Errorf("renewed %s, want 7 8", got)
 	}
-	if n := a.path.Count(""); n > 2 {
+	if n := a.Path.Count(""); n > 2 {
 		w.Errorf("%d requests for two leases", n)
 	}
 }
@@ -124,7 +124,7 @@ func renewsTheOthers(w *world, how option) {
 	a, b := w.node(how), w.node(how)
 	partitions := a.acquireMany("a", 100)
 	// b takes one over while a does not look: freed past a's store, as an operator would.
-	w.delete("L#"+w.group, "P#0000000041")
+	w.deleteRow(41)
 	b.acquire(41, "b")
 	renewed := a.renew("a", partitions...)
 	if len(renewed) != 99 || slices.ContainsFunc(renewed, func(l dynamolease.Lease) bool { return l.Partition == 41 }) {
@@ -156,11 +156,11 @@ func TestRenewLS14(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a := w.node()
 				partitions := a.acquireMany("a", c.leases)
-				a.path.Reset()
+				a.Path.Reset()
 				if n := len(a.renew("a", partitions...)); n != c.leases {
 					w.Errorf("renewed %d", n)
 				}
-				if got := a.path.Count(""); got != c.requests || a.path.Count("TransactWriteItems") != got {
+				if got := a.Path.Count(""); got != c.requests || a.Path.Count("TransactWriteItems") != got {
 					w.Errorf("%d requests, want %d transactions", got, c.requests)
 				}
 			})

@@ -37,14 +37,14 @@ func TestResume(t *testing.T) {
 func (w *world) add() types.TransactWriteItem {
 	expression := "ADD words :one"
 	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &w.table, Key: key("R#"+w.group, "words"), UpdateExpression: &expression,
+		TableName: &w.Table, Key: key("R#"+w.group, "words"), UpdateExpression: &expression,
 		ExpressionAttributeValues: map[string]attributeValue{":one": number("1")},
 	}}
 }
 
 func (w *world) words() string {
 	w.Helper()
-	out, err := w.direct().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &w.table, Key: key("R#"+w.group, "words")})
+	out, err := w.Direct().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &w.Table, Key: key("R#"+w.group, "words")})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (w *world) inDoubt(a *node, lease dynamolease.Lease, fault dynamotest.Fault
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 	defer cancel()
-	a.path.Next("TransactWriteItems", fault)
+	a.Path.Next("TransactWriteItems", fault)
 	if err := a.Transact(ctx, lease, []byte("1"), w.add()); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 		w.Fatalf("got %v, want an unknown outcome", err)
 	}
@@ -73,7 +73,7 @@ func resumesBarred(w *world, a *node, lease dynamolease.Lease) {
 	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); err != nil {
 		w.Fatal(err)
 	}
-	a.path.Close() // waits for the late delivery
+	a.Path.Close() // waits for the late delivery
 	if got := w.words(); got != "1" {
 		w.Errorf("applied %s times", got)
 	}
@@ -110,7 +110,7 @@ func refusesAfterApplied(w *world, a *node, lease dynamolease.Lease) {
 func refusesWhileApplied(w *world, a *node, lease dynamolease.Lease) {
 	deliver := make(chan struct{})
 	w.inDoubt(a, lease, dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
-	a.path.Next("UpdateItem", dynamotest.Around(func() { close(deliver); time.Sleep(time.Second) }, func() {}))
+	a.Path.Next("UpdateItem", dynamotest.Around(func() { close(deliver); time.Sleep(time.Second) }, func() {}))
 	err := a.Transact(w.Context(), lease, []byte("1"), w.add())
 	if !errors.Is(err, dynamolease.ErrEarlierApplied) {
 		w.Errorf("got %v, want that the earlier one was applied", err)
@@ -124,12 +124,12 @@ func resumesPlainly(w *world, a *node, lease dynamolease.Lease) {
 	if err := a.Checkpoint(w.Context(), lease, []byte("7")); err != nil {
 		w.Fatal(err)
 	}
-	a.path.Reset()
+	a.Path.Reset()
 	if got, err := a.Resume(w.Context(), lease); err != nil || string(got.Checkpoint) != "7" || got.Epoch != lease.Epoch {
 		w.Errorf("resumed %+v, %v", got, err)
 	}
-	if a.path.Count("GetItem") != 1 || a.path.Count("") != 1 {
-		w.Errorf("requests %v, want one read", a.path.Requests())
+	if a.Path.Count("GetItem") != 1 || a.Path.Count("") != 1 {
+		w.Errorf("requests %v, want one read", a.Path.Requests())
 	}
 }
 
@@ -148,7 +148,7 @@ func resumeIsFenced(w *world, a *node, lease dynamolease.Lease) {
 
 func resumesLater(w *world, a *node, lease dynamolease.Lease) {
 	w.inDoubt(a, lease, dynamotest.HangAfter())
-	stop := a.path.Every("GetItem", dynamotest.ServerError(503))
+	stop := a.Path.Every("GetItem", dynamotest.ServerError(503))
 	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) {
 		w.Errorf("got %v, want an error that says nothing of this work", err)
 	}
@@ -167,7 +167,7 @@ func TestFencedWorkWantsAnOwnLease(t *testing.T) {
 		a, b := w.node(), w.node()
 		a.acquire(1, "a")
 		others := append(b.owners(), b.refused(1, "b"))
-		b.path.Reset()
+		b.Path.Reset()
 		for _, lease := range others {
 			for name, err := range map[string]error{
 				"transact":   b.Transact(w.Context(), lease, []byte("b was here"), w.add()),
@@ -180,8 +180,8 @@ func TestFencedWorkWantsAnOwnLease(t *testing.T) {
 				}
 			}
 		}
-		if len(others) != 2 || b.path.Count("") != 0 {
-			w.Errorf("%d leases, %d requests", len(others), b.path.Count(""))
+		if len(others) != 2 || b.Path.Count("") != 0 {
+			w.Errorf("%d leases, %d requests", len(others), b.Path.Count(""))
 		}
 	})
 }

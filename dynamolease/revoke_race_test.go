@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -56,7 +54,7 @@ func (n *node) epochOf(partition int) int64 {
 func revokeWhileAcquiring(w *world) {
 	holder, operator := w.node(), w.node()
 	holder.open("A", ttl)
-	holder.path.Next("UpdateItem", dynamotest.Around(nil, func() { holder.revokeNow(operator, 1) }))
+	holder.Path.Next("UpdateItem", dynamotest.Around(nil, func() { holder.revokeNow(operator, 1) }))
 	lease, acquired, err := holder.session.Acquire(w.Context(), w.group, 1)
 	if err != nil || acquired && !lease.Revoked() {
 		w.Errorf("%+v, %v, %v: the session does not know", lease, acquired, err)
@@ -74,7 +72,7 @@ func revokeWhileAcquiring(w *world) {
 func revokeLostAcquisition(w *world) {
 	holder, operator := w.node(), w.node()
 	holder.open("A", ttl)
-	holder.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, func() { holder.revokeNow(operator, 1) }), dynamotest.LoseResponse()))
+	holder.Path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, func() { holder.revokeNow(operator, 1) }), dynamotest.LoseResponse()))
 	if lease, acquired, err := holder.session.Acquire(w.Context(), w.group, 1); err != nil || acquired && !lease.Revoked() {
 		w.Errorf("%+v, %v, %v: the session does not know", lease, acquired, err)
 	}
@@ -84,9 +82,9 @@ func revokeFailedRelease(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.holding("A", 1)
 	// Between the order to the session and the mark on the lease.
-	operator.path.Next("UpdateItem", dynamotest.Around(nil, func() {
+	operator.Path.Next("UpdateItem", dynamotest.Around(nil, func() {
 		holder.beat()
-		holder.path.Next("UpdateItem", dynamotest.AccessDenied())
+		holder.Path.Next("UpdateItem", dynamotest.AccessDenied())
 		if _, err := holder.session.Release(w.Context(), w.group, 1); err == nil {
 			w.Error("released")
 		}
@@ -131,7 +129,7 @@ func revokeOverSlowly(w *world) {
 	holder, operator := w.node(), w.node()
 	plain, session := holder.acquire(1, "A"), holder.holding("A", 2)
 	w.expire()
-	operator.path.Latency(500 * time.Millisecond)
+	operator.Path.Latency(500 * time.Millisecond)
 	for _, lease := range []dynamolease.Lease{plain, session} {
 		if found, done := operator.revoke(lease.Partition, lease.Epoch); !done || found.Owner != "" || found.Epoch != lease.Epoch+1 {
 			w.Errorf("revoked %+v, %v", found, done)
@@ -144,11 +142,11 @@ func revokeOverRevived(w *world) {
 	lease := holder.acquire(1, "A")
 	time.Sleep(ttl * 9 / 10)
 	late := newMailbox()
-	holder.path.Next("", late.post())
+	holder.Path.Next("", late.post())
 	_, err := holder.Renew(w.giveUp(), w.group, []int{1}, "A", ttl)
 	w.wantUnknown("renew", err)
 	time.Sleep(ttl/10 + graceOfExpiry)
-	operator.path.Next("GetItem", dynamotest.Around(late.deliver, nil)) // it was found to be over before
+	operator.Path.Next("GetItem", dynamotest.Around(late.deliver, nil)) // it was found to be over before
 	found, done := operator.revoke(1, lease.Epoch)
 	if done || found.Owner != "A" {
 		w.Fatalf("revoked %+v, %v", found, done)
@@ -162,8 +160,8 @@ func revokeOverLost(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.acquire(1, "A")
 	w.expire()
-	operator.path.Next("UpdateItem", dynamotest.LoseResponse())
-	operator.path.Next("UpdateItem", dynamotest.LoseResponse())
+	operator.Path.Next("UpdateItem", dynamotest.LoseResponse())
+	operator.Path.Next("UpdateItem", dynamotest.LoseResponse())
 	if found, done := operator.revoke(1, lease.Epoch); !done || found.Owner != "" || found.Epoch != lease.Epoch+1 {
 		w.Errorf("revoked %+v, %v", found, done)
 	}
@@ -177,7 +175,7 @@ func revokeOverLate(w *world) {
 	lease := holder.acquire(1, "A")
 	w.expire()
 	deliver := make(chan struct{})
-	operator.path.Every("UpdateItem", dynamotest.Late(deliver))
+	operator.Path.Every("UpdateItem", dynamotest.Late(deliver))
 	ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 	defer cancel()
 	if _, done, err := operator.Revoke(ctx, w.group, 1, lease.Epoch); done || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
@@ -185,7 +183,7 @@ func revokeOverLate(w *world) {
 	}
 	next := other.acquire(1, "B")
 	close(deliver)
-	operator.path.Close()
+	operator.Path.Close()
 	if got := w.node().owners(); len(got) != 1 || got[0].Owner != "B" || got[0].Epoch != next.Epoch {
 		w.Errorf("owners are %+v", got)
 	}
@@ -196,7 +194,7 @@ func revokeOverTaken(w *world) {
 	lease := holder.holding("A", 1)
 	w.expire()
 	var next dynamolease.Lease
-	operator.path.Next("TransactWriteItems", dynamotest.Around(func() { next = other.holding("B", 1) }, nil))
+	operator.Path.Next("TransactWriteItems", dynamotest.Around(func() { next = other.holding("B", 1) }, nil))
 	if found, done := operator.revoke(1, lease.Epoch); !done || found.Owner != "B" || found.Epoch != next.Epoch {
 		w.Errorf("revoked %+v, %v", found, done)
 	}
@@ -212,7 +210,7 @@ func revokeDeletedRow(w *world) {
 		if over {
 			w.expire()
 		}
-		operator.path.Next("GetItem", dynamotest.Around(func() { w.deleteLease(1) }, nil))
+		operator.Path.Next("GetItem", dynamotest.Around(func() { w.deleteRow(1) }, nil))
 		if found, done := operator.revoke(1, lease.Epoch); !done || found.Owner != "" || found.Partition != 1 {
 			w.Errorf("over: %v, revoked %+v, %v", over, found, done)
 		}
@@ -227,7 +225,7 @@ func revokeFailed(w *world) {
 			if over {
 				w.expire()
 			}
-			operator.path.Next(op, dynamotest.AccessDenied())
+			operator.Path.Next(op, dynamotest.AccessDenied())
 			var setup *dynamolease.SetupError
 			if found, done, err := operator.Revoke(w.Context(), w.group, 1, lease.Epoch); done || !errors.As(err, &setup) || found.Group != "" {
 				w.Errorf("%s, over: %v: revoked %+v, %v, %v", op, over, found, done, err)
@@ -240,8 +238,8 @@ func revokeFailed(w *world) {
 func revokeHalf(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.holding("A", 1)
-	operator.path.Next("UpdateItem", dynamotest.Delay(0))
-	operator.path.Next("UpdateItem", dynamotest.AccessDenied())
+	operator.Path.Next("UpdateItem", dynamotest.Delay(0))
+	operator.Path.Next("UpdateItem", dynamotest.AccessDenied())
 	if _, done, err := operator.Revoke(w.Context(), w.group, 1, lease.Epoch); done || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 		w.Errorf("revoked: %v, %v", done, err)
 	}
@@ -261,7 +259,7 @@ func revokeTaken(fault dynamotest.Fault) func(w *world) {
 		holder, operator := w.node(), w.node()
 		lease := holder.holding("A", 1)
 		first, others := dynamotest.All(fault, dynamotest.Around(nil, holder.beat)), dynamotest.Around(holder.beat, nil)
-		operator.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		operator.Path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 			next := first
 			first = others
 			return next(req, send)
@@ -272,13 +270,5 @@ func revokeTaken(fault dynamotest.Fault) func(w *world) {
 		if !lease.Revoked() {
 			w.Error("the session does not know")
 		}
-	}
-}
-
-// deleteLease deletes the row of a partition, as a person may.
-func (w *world) deleteLease(partition int) {
-	w.Helper()
-	if _, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.leaseKey(partition)}); err != nil {
-		w.Fatal(err)
 	}
 }

@@ -192,11 +192,11 @@ func revokeKept(w *world) {
 		holder.beat()
 		time.Sleep(ttl / 3)
 	}
-	orders := holder.path.Count("UpdateItem")
-	holder.path.Reset()
+	orders := holder.Path.Count("UpdateItem")
+	holder.Path.Reset()
 	operator.revoke(1, lease.Epoch)
 	holder.beat()
-	if n := holder.path.Count("UpdateItem"); n != 1 || orders < 20 {
+	if n := holder.Path.Count("UpdateItem"); n != 1 || orders < 20 {
 		w.Errorf("%d writes for a heartbeat: the order is given once", n)
 	}
 	if err := holder.session.Close(w.Context()); err != nil {
@@ -240,8 +240,8 @@ func revokeLateRenewal(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.acquire(1, "A")
 	deliver := make(chan struct{})
-	holder.path.Next("TransactWriteItems", dynamotest.Late(deliver))
-	holder.path.Next("TransactWriteItems", dynamotest.Hang())
+	holder.Path.Next("TransactWriteItems", dynamotest.Late(deliver))
+	holder.Path.Next("TransactWriteItems", dynamotest.Hang())
 	go func() {
 		time.Sleep(ttl / 10)
 		operator.revoke(1, lease.Epoch)
@@ -259,13 +259,13 @@ func revokeLateRenewal(w *world) {
 func revokeLostHeartbeat(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.holding("A", 1)
-	holder.path.Next("UpdateItem", dynamotest.LoseResponse())
-	holder.path.Next("UpdateItem", dynamotest.Around(func() { operator.revoke(1, lease.Epoch) }, nil))
+	holder.Path.Next("UpdateItem", dynamotest.LoseResponse())
+	holder.Path.Next("UpdateItem", dynamotest.Around(func() { operator.revoke(1, lease.Epoch) }, nil))
 	holder.beat()
 	if !lease.Revoked() {
 		w.Error("the session does not know")
 	}
-	holder.path.Next("UpdateItem", dynamotest.Twice())
+	holder.Path.Next("UpdateItem", dynamotest.Twice())
 	holder.beat()
 	if !lease.Revoked() {
 		w.Error("the session does not know any more")
@@ -276,7 +276,7 @@ func revokeReleased(w *world) {
 	holder, operator := w.node(), w.node()
 	lease := holder.holding("A", 1)
 	// Between the order to the session and the mark on the lease.
-	operator.path.Next("UpdateItem", dynamotest.Around(nil, func() {
+	operator.Path.Next("UpdateItem", dynamotest.Around(nil, func() {
 		holder.beat()
 		if released, err := holder.session.Release(w.Context(), w.group, 1); err != nil || !released {
 			w.Error(released, err)

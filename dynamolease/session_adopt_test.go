@@ -25,7 +25,7 @@ func TestSessionCloseWhileAcquiring(t *testing.T) {
 				request = "TransactWriteItems"
 			}
 			door, done := dynamotest.NewDoor(), make(chan error, 1)
-			a.path.Next(request, door.Hold)
+			a.Path.Next(request, door.Hold)
 			go func() { _, _, err := a.session.Acquire(w.Context(), w.group, 1); done <- err }()
 			<-door.Arrived()
 			if err := a.session.Close(w.Context()); err != nil {
@@ -38,7 +38,7 @@ func TestSessionCloseWhileAcquiring(t *testing.T) {
 	}
 }
 
-// LS42, TestCasesC33: a lease whose acquisition was never answered is the session's at the next call, with one epoch, and
+// LS42, C33: a lease whose acquisition was never answered is the session's at the next call, with one epoch, and
 // what the first call leaves behind does not free it; or it is freed in the background.
 func TestSessionAdopts(t *testing.T) {
 	for _, test := range []struct {
@@ -58,12 +58,12 @@ func TestSessionAdopts(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, late, undo, door := w.node(), newMailbox(), newMailbox(), dynamotest.NewDoor()
 				prepareSession(a)
-				a.path.Next("UpdateItem", test.fault(late))
+				a.Path.Next("UpdateItem", test.fault(late))
 				switch test.undo {
 				case "between":
-					a.path.Next("UpdateItem", door.Hold)
+					a.Path.Next("UpdateItem", door.Hold)
 				case "late":
-					a.path.Next("UpdateItem", undo.post())
+					a.Path.Next("UpdateItem", undo.post())
 				case "never":
 					a.Close()
 				}
@@ -92,7 +92,7 @@ func TestSessionAdopts(t *testing.T) {
 	}
 }
 
-// LS42, TestCasesC33: what was acquired without being known is freed for others while the session goes on, and does not
+// LS42, C33: what was acquired without being known is freed for others while the session goes on, and does not
 // come back when it arrives late.
 func TestSessionFreesWhatItDoesNotKnow(t *testing.T) {
 	for name, fault := range map[string]func(late *mailbox) dynamotest.Fault{
@@ -103,7 +103,7 @@ func TestSessionFreesWhatItDoesNotKnow(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, b, late := w.node(), w.node(), newMailbox()
 					prepare(a)
-					a.path.Next(request, fault(late))
+					a.Path.Next(request, fault(late))
 					_, _, err := a.session.Acquire(w.giveUp(), w.group, 1)
 					w.wantUnknown("acquire", err)
 					a.Close()
@@ -132,7 +132,7 @@ func TestSessionAcquireDuringRelease(t *testing.T) {
 				a.open("a", ttl)
 				a.take(1)
 				door, released, again := dynamotest.NewDoor(), make(chan error, 1), make(chan dynamolease.Lease, 1)
-				stop := a.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+				stop := a.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 					if op := req.Header.Get("X-Amz-Target"); strings.HasSuffix(op, "GetItem") {
 						return send(req)
 					}

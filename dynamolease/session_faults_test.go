@@ -167,20 +167,20 @@ func TestSessionAnswerAfterTheEnd(t *testing.T) {
 				a.open("a", ttl)
 				lease := a.take(1)
 				time.Sleep(ttl - time.Second)
-				stop := a.path.Every("UpdateItem", fault)
+				stop := a.Path.Every("UpdateItem", fault)
 				_, err := a.session.Heartbeat(w.Context())
 				stop()
 				a.wantLost(err)
 				if lease.Remaining() != 0 {
 					w.Errorf("%v left", lease.Remaining())
 				}
-				a.path.Reset()
+				a.Path.Reset()
 				for range 3 {
 					_, err := a.session.Heartbeat(w.Context())
 					a.wantLost(err)
 				}
-				if a.path.Count("") != 0 {
-					w.Errorf("%d requests for a session that is over", a.path.Count(""))
+				if a.Path.Count("") != 0 {
+					w.Errorf("%d requests for a session that is over", a.Path.Count(""))
 				}
 				w.expire()
 				if next := b.acquire(1, "b"); next.Epoch != lease.Epoch+1 {
@@ -191,8 +191,8 @@ func TestSessionAnswerAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestCasesC28: after any error the next heartbeat works.
-func TestCasesC28(t *testing.T) {
+// After any error the next heartbeat works.
+func TestHeartbeatSurvivesAnyError(t *testing.T) {
 	for _, fault := range faults {
 		t.Run("C28/"+fault.name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
@@ -200,7 +200,7 @@ func TestCasesC28(t *testing.T) {
 				a.open("a", ttl)
 				ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 				defer cancel()
-				stop := a.path.Every("", fault.fault)
+				stop := a.Path.Every("", fault.fault)
 				_, err := a.session.Heartbeat(ctx)
 				stop()
 				if (err == nil) != (fault.kind == harmless) {
@@ -222,7 +222,7 @@ func TestSessionHeartbeatWhileAnotherHangs(t *testing.T) {
 		a := w.node()
 		a.open("a", time.Minute)
 		door := dynamotest.NewDoor()
-		a.path.Next("UpdateItem", door.Hold)
+		a.Path.Next("UpdateItem", door.Hold)
 		first := make(chan error, 1)
 		go func() { _, err := a.session.Heartbeat(context.Background()); first <- err }()
 		<-door.Arrived()

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -49,16 +47,16 @@ func TestSessionSignal(t *testing.T) {
 		a, b := w.node(), w.node()
 		a.open("a", ttl)
 		b.heartbeat("b", "b:1")
-		a.path.Reset()
+		a.Path.Reset()
 		a.session.Signal()
-		if n := a.path.Count(""); n != 0 {
+		if n := a.Path.Count(""); n != 0 {
 			w.Errorf("%d requests", n)
 		}
 		if got := signals(b); got != "a 0 b 0 " {
 			w.Errorf("before a heartbeat: %s", got)
 		}
-		a.path.Next("UpdateItem", dynamotest.LoseRequest())
-		a.path.Next("UpdateItem", dynamotest.LoseResponse())
+		a.Path.Next("UpdateItem", dynamotest.LoseRequest())
+		a.Path.Next("UpdateItem", dynamotest.LoseResponse())
 		a.beat()
 		if got := signals(b); got != "a 1 b 0 " {
 			w.Errorf("after a heartbeat: %s", got)
@@ -142,7 +140,7 @@ func TestSessionUnansweredThenLeft(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, b, late := w.node(), w.node(), newMailbox()
 					b.heartbeat("b", "b:1")
-					a.path.Next("UpdateItem", fault(late))
+					a.Path.Next("UpdateItem", fault(late))
 					_, err := a.OpenSession(w.giveUp(), dynamolease.Node{Service: w.service, Name: "a", Address: "new:1"}, ttl)
 					w.wantUnknown("open session", err)
 					if other {
@@ -169,7 +167,7 @@ func TestSessionLateOpening(t *testing.T) {
 	t.Run("LS41", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a, b, late := w.node(), w.node(), newMailbox()
-			a.path.Next("UpdateItem", late.post())
+			a.Path.Next("UpdateItem", late.post())
 			a.open("a", ttl) // by its second request
 			a.take(1)
 			if err := a.session.Close(w.Context()); err != nil {
@@ -191,13 +189,8 @@ func TestSessionRowDeleted(t *testing.T) {
 			a, b := w.node(), w.node()
 			a.open("a", ttl)
 			lease := a.take(1)
-			_, err := w.direct().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{
-				TableName: &w.table, Key: key("M#"+w.service, "N#"+a.session.ID()),
-			})
-			if err != nil {
-				w.Fatal(err)
-			}
-			_, err = a.session.Heartbeat(w.Context())
+			w.Delete(key("M#"+w.service, "N#"+a.session.ID()))
+			_, err := a.session.Heartbeat(w.Context())
 			a.wantLost(err)
 			if len(a.sessionRow()) != 0 || lease.Remaining() != 0 {
 				w.Errorf("the row is %v, %v left", a.sessionRow(), lease.Remaining())
@@ -215,7 +208,7 @@ func TestSessionReleaseAllAgain(t *testing.T) {
 				a := w.node()
 				a.open("a", 6*ttl)
 				leases := []dynamolease.Lease{a.take(1), a.take(2)}
-				stop := a.path.Every("TransactWriteItems", fault)
+				stop := a.Path.Every("TransactWriteItems", fault)
 				err := a.session.ReleaseAll(w.Context())
 				stop()
 				if err == nil || leases[0].Remaining()+leases[1].Remaining() != 0 {

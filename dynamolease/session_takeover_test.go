@@ -15,7 +15,7 @@ func (n *node) lateBeat() *mailbox {
 	n.w.Helper()
 	time.Sleep(ttl - 2*time.Millisecond)
 	late := newMailbox()
-	n.path.Next("UpdateItem", late.post())
+	n.Path.Next("UpdateItem", late.post())
 	_, err := n.session.Heartbeat(n.w.giveUp())
 	n.w.wantUnknown("heartbeat", err)
 	time.Sleep(graceOfExpiry)
@@ -32,7 +32,7 @@ func TestTakeoverLS39(t *testing.T) {
 				lease := a.take(1)
 				late := a.lateBeat()
 				door := dynamotest.NewDoor()
-				b.path.Next("TransactWriteItems", door.Hold)
+				b.Path.Next("TransactWriteItems", door.Hold)
 				acquire := func() (dynamolease.Lease, bool, error) { return b.Acquire(w.Context(), w.group, 1, "b", ttl) }
 				if session {
 					b.open("b", 6*ttl)
@@ -52,8 +52,8 @@ func TestTakeoverLS39(t *testing.T) {
 				if row := a.row(1); textOf(row["session"]) != a.session.ID() {
 					w.Errorf("the row is %v", row)
 				}
-				if lease.Remaining() != 0 || b.path.Count("TransactWriteItems") != 1 {
-					w.Errorf("%v left, %d transactions", lease.Remaining(), b.path.Count("TransactWriteItems"))
+				if lease.Remaining() != 0 || b.Path.Count("TransactWriteItems") != 1 {
+					w.Errorf("%v left, %d transactions", lease.Remaining(), b.Path.Count("TransactWriteItems"))
 				}
 				w.expire()
 				if next, acquired, err := acquire(); err != nil || !acquired || next.Epoch != lease.Epoch+1 {
@@ -75,11 +75,11 @@ func TestTakeoverLS38(t *testing.T) {
 		before := a.row(1)
 		late.deliver()
 		w.wantRow("the late heartbeat", before, a.row(1))
-		a.path.Reset()
+		a.Path.Reset()
 		_, err := a.session.Heartbeat(w.Context())
 		a.wantLost(err)
-		if lease.Remaining()+other.Remaining() != 0 || a.path.Count("") != 0 {
-			w.Errorf("%v and %v left, %d requests", lease.Remaining(), other.Remaining(), a.path.Count(""))
+		if lease.Remaining()+other.Remaining() != 0 || a.Path.Count("") != 0 {
+			w.Errorf("%v and %v left, %d requests", lease.Remaining(), other.Remaining(), a.Path.Count(""))
 		}
 		if _, _, err := a.session.Acquire(w.Context(), w.group, 2); !errors.Is(err, dynamolease.ErrSessionLost) {
 			w.Errorf("acquire in a lost session: %v", err)
@@ -93,18 +93,18 @@ func TestTakeoverLS38(t *testing.T) {
 	})
 }
 
-// TestCasesC14: a node that is cut off loses its leases at its own deadline, and another has them as soon as may be.
-// TestCasesC23: it finds out with no request returning.
-func TestCasesC14(t *testing.T) {
-	for _, test := range []string{"C14", "C23"} {
-		t.Run(test, func(t *testing.T) {
+// A node that is cut off loses its leases at its own deadline, and another has them as soon as may be. It finds out even
+// where every call hangs and none returns before the end.
+func TestCutOffNodeLosesItsLeases(t *testing.T) {
+	for name, hangs := range map[string]bool{"C14/between calls": false, "C23/every call hangs": true} {
+		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
 				a.open("a", ttl)
 				lease := a.take(1)
 				start := time.Now()
-				a.path.Every("", dynamotest.Hang())
-				if test == "C23" { // every call hangs, and none returns before the end
+				a.Path.Every("", dynamotest.Hang())
+				if hangs {
 					go func() { _, _, _ = a.session.Acquire(w.Context(), w.group, 2) }()
 					time.Sleep(ttl/2 + time.Second)
 					go func() { _, _ = a.session.Heartbeat(w.Context()) }()
@@ -129,24 +129,24 @@ func TestCasesC14(t *testing.T) {
 	}
 }
 
-// LS33, TestCasesC25: a node that was away has nothing left at once, is told so once, and sends no heartbeat.
+// LS33, C25: a node that was away has nothing left at once, is told so once, and sends no heartbeat.
 func TestSessionSuspended(t *testing.T) {
 	for name, away := range map[string]func(n *node){
-		"suspended": func(n *node) { n.suspend(2 * ttl) }, "set forward": func(n *node) { n.step(2 * ttl) },
+		"suspended": func(n *node) { n.Suspend(2 * ttl) }, "set forward": func(n *node) { n.Step(2 * ttl) },
 	} {
 		t.Run("LS33/C25/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
 				a.open("a", ttl)
 				lease := a.take(1)
-				a.path.Reset()
+				a.Path.Reset()
 				away(a)
 				if a.session.Remaining() != 0 || lease.Remaining() != 0 {
 					w.Errorf("%v and %v left", a.session.Remaining(), lease.Remaining())
 				}
 				_, err := a.session.Heartbeat(w.Context())
 				a.wantLost(err)
-				if n := a.path.Count("UpdateItem"); n != 0 {
+				if n := a.Path.Count("UpdateItem"); n != 0 {
 					w.Errorf("%d writes for a session that is over", n)
 				}
 				if _, _, err := a.session.Acquire(w.Context(), w.group, 2); !errors.Is(err, dynamolease.ErrSessionLost) {
@@ -160,8 +160,8 @@ func TestSessionSuspended(t *testing.T) {
 	}
 }
 
-// TestCasesC29: closing races a heartbeat on its way, and wins, whichever comes first.
-func TestCasesC29(t *testing.T) {
+// Closing races a heartbeat on its way, and wins, whichever comes first.
+func TestCloseWinsOverAHeartbeat(t *testing.T) {
 	for _, first := range []string{"the heartbeat", "closing", "late"} {
 		t.Run("C29/"+first, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
@@ -173,7 +173,7 @@ func TestCasesC29(t *testing.T) {
 					"the heartbeat": dynamotest.DelayResponse(time.Second), "closing": door.Hold,
 					"late": dynamotest.All(dynamotest.HangAfter(), late.post()),
 				}[first]
-				a.path.Next("UpdateItem", fault)
+				a.Path.Next("UpdateItem", fault)
 				go func() { _, err := a.session.Heartbeat(w.Context()); done <- err }()
 				synctest.Wait()
 				if err := a.session.Close(w.Context()); err != nil {

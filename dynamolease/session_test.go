@@ -1,13 +1,9 @@
 package dynamolease_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
@@ -52,13 +48,7 @@ func (n *node) beat() {
 // sessionRow reads the row of the node's session past the store.
 func (n *node) sessionRow() map[string]attributeValue {
 	n.w.Helper()
-	out, err := n.w.direct().GetItem(context.Background(), &dynamodb.GetItemInput{
-		TableName: &n.w.table, Key: key("M#"+n.w.service, "N#"+n.session.ID()), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		n.w.Fatal(err)
-	}
-	return out.Item
+	return n.w.Get(key("M#"+n.w.service, "N#"+n.session.ID()))
 }
 
 func (n *node) wantOver(err, want error) {
@@ -83,13 +73,13 @@ func TestSessionLS36(t *testing.T) {
 		for i := range leases {
 			leases[i] = a.take(i)
 		}
-		a.path.Reset()
+		a.Path.Reset()
 		for range 9 {
 			time.Sleep(ttl / 3)
 			a.beat()
 		}
-		if a.path.Count("") != 9 || a.path.Count("UpdateItem") != 9 {
-			w.Errorf("%d requests in 9 rounds", a.path.Count(""))
+		if a.Path.Count("") != 9 || a.Path.Count("UpdateItem") != 9 {
+			w.Errorf("%d requests in 9 rounds", a.Path.Count(""))
 		}
 		if owners := b.owners(); len(owners) != many {
 			w.Errorf("%d of %d are live", len(owners), many)
@@ -102,9 +92,9 @@ func TestSessionLS36(t *testing.T) {
 		if held := b.refused(7, "b"); held.Session != a.session.ID() || held.Epoch != leases[7].Epoch {
 			w.Errorf("the holder is %+v", held)
 		}
-		a.path.Reset()
-		if err := a.session.ReleaseAll(w.Context()); err != nil || a.path.Count("") != 2 {
-			w.Errorf("released with %d requests: %v", a.path.Count(""), err)
+		a.Path.Reset()
+		if err := a.session.ReleaseAll(w.Context()); err != nil || a.Path.Count("") != 2 {
+			w.Errorf("released with %d requests: %v", a.Path.Count(""), err)
 		}
 		if owners := b.owners(); len(owners) != 0 || leases[0].Remaining() != 0 || a.session.Remaining() == 0 {
 			w.Errorf("owners %v after all were released", partitionsOf(owners))
@@ -121,7 +111,7 @@ func TestSessionCloseLS37(t *testing.T) {
 				a.open("a", ttl)
 				lease := a.take(1)
 				b.refused(1, "b")
-				a.path.Next("TransactWriteItems", fault)
+				a.Path.Next("TransactWriteItems", fault)
 				err := a.session.Close(w.Context())
 				if (err != nil) != (name == "not released") {
 					w.Errorf("close: %v", err)
@@ -196,8 +186,8 @@ func TestSessionLeaseExpiresAt(t *testing.T) {
 	})
 }
 
-// TestCasesC35: work that ended without a word, and with it the heartbeats, keeps nothing alive.
-func TestCasesC35(t *testing.T) {
+// Work that ended without a word, and with it the heartbeats, keeps nothing alive.
+func TestSessionEndsWithItsWorkC35(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		a, b := w.node(), w.node()
 		a.open("a", ttl)

@@ -17,7 +17,7 @@ func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 // dates sets what the Date headers of a node's responses say, counted from 0.
 func (n *node) dates(date dater) {
 	count := -1
-	n.path.Date(func(now time.Time) string {
+	n.Path.Date(func(now time.Time) string {
 		count++
 		return date(count, now)
 	})
@@ -120,7 +120,7 @@ func TestDatesOfACache(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a, b := w.node(), w.node()
 			b.owners()
-			b.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			b.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 				response, err := send(req)
 				if err == nil {
 					response.Header.Set("Age", "1")
@@ -142,13 +142,13 @@ func TestSignsWithTheStoresTime(t *testing.T) {
 				op.prepare(n)
 				const wrong = 3 * time.Hour
 				var signed []time.Time
-				n.path.Date(func(now time.Time) string {
+				n.Path.Date(func(now time.Time) string {
 					if len(signed) == 1 { // only the refusal, so that the bounds of the store's time stay right
 						now = now.Add(wrong)
 					}
 					return httpDate(now)
 				})
-				n.path.Every(op.request, func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+				n.Path.Every(op.request, func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 					at, err := time.Parse("20060102T150405Z", req.Header.Get("X-Amz-Date"))
 					if err != nil {
 						w.Error(err)

@@ -28,7 +28,7 @@ func (p patient) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 func (w *world) patientNode(how option) *node {
 	w.Helper()
 	n := w.node()
-	store, err := dynamolease.New(patient{n.raw}, w.table, how, func(o *dynamolease.Options) { o.Elapsed = n.Elapsed })
+	store, err := dynamolease.New(patient{n.raw}, w.Table, how, func(o *dynamolease.Options) { o.Elapsed = n.Elapsed })
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func (n *node) pauseNextWrite(pause time.Duration, answer dynamotest.Fault) {
 		time.Sleep(130 * time.Millisecond)
 	}
 	frozen := func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
-		n.freeze(pause)
+		n.Freeze(pause)
 		return send(req)
 	}
 	for _, op := range []string{"UpdateItem", "TransactWriteItems"} {
-		n.path.Next(op, dynamotest.All(answer, frozen))
+		n.Path.Next(op, dynamotest.All(answer, frozen))
 	}
 }
 
@@ -119,9 +119,9 @@ func TestPausedBeforeWritingFoundByReading(t *testing.T) {
 				time.Sleep(ttl - time.Second)
 				write := 0
 				for _, op := range []string{"UpdateItem", "TransactWriteItems"} {
-					a.path.Every(op, func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+					a.Path.Every(op, func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 						if write++; write == 1 {
-							a.freeze(pause)
+							a.Freeze(pause)
 							return after(dynamotest.ServerError(500))(req, send)
 						}
 						return dynamotest.ServerError(500)(req, send)

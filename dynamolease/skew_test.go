@@ -127,16 +127,16 @@ func (n *node) mayAcquire(owner string) (dynamolease.Lease, bool) {
 // Wall clocks wrong by hours, or stepping, never give a lease two holders and never keep an expired one from being taken.
 func TestSkewedClocks(t *testing.T) {
 	for name, test := range map[string]struct{ start, a, b func(n *node, step int) }{
-		"ahead from the start":     {start: func(n *node, _ int) { n.step(3 * time.Hour) }},
-		"a holder steps forward":   {a: once(7, func(n *node) { n.step(3 * time.Hour) })},
-		"a rival steps forward":    {b: once(7, func(n *node) { n.step(3 * time.Hour) })},
-		"a rival steps back":       {b: once(7, func(n *node) { n.step(-3 * time.Hour) })},
-		"a rival steps every time": {b: func(n *node, _ int) { n.step(3 * time.Hour) }},
-		"a holder steps a little":  {a: func(n *node, _ int) { n.step(30 * time.Millisecond) }},
-		"a rival steps a little":   {b: func(n *node, _ int) { n.step(30 * time.Millisecond) }},
-		"a rival is suspended":     {b: once(7, func(n *node) { n.suspend(2 * time.Second) })},
-		"a rival is paused":        {b: once(7, func(n *node) { n.freeze(2 * time.Second) })},
-		"a holder is suspended":    {a: once(7, func(n *node) { n.suspend(2 * time.Second) })},
+		"ahead from the start":     {start: func(n *node, _ int) { n.Step(3 * time.Hour) }},
+		"a holder steps forward":   {a: once(7, func(n *node) { n.Step(3 * time.Hour) })},
+		"a rival steps forward":    {b: once(7, func(n *node) { n.Step(3 * time.Hour) })},
+		"a rival steps back":       {b: once(7, func(n *node) { n.Step(-3 * time.Hour) })},
+		"a rival steps every time": {b: func(n *node, _ int) { n.Step(3 * time.Hour) }},
+		"a holder steps a little":  {a: func(n *node, _ int) { n.Step(30 * time.Millisecond) }},
+		"a rival steps a little":   {b: func(n *node, _ int) { n.Step(30 * time.Millisecond) }},
+		"a rival is suspended":     {b: once(7, func(n *node) { n.Suspend(2 * time.Second) })},
+		"a rival is paused":        {b: once(7, func(n *node) { n.Freeze(2 * time.Second) })},
+		"a holder is suspended":    {a: once(7, func(n *node) { n.Suspend(2 * time.Second) })},
 	} {
 		t.Run("LS32/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
@@ -168,16 +168,16 @@ func once(at int, f func(n *node)) func(n *node, step int) {
 // LS33: a node that was away for longer than ttl finds its leases expired before any request.
 func TestSuspended(t *testing.T) {
 	for name, away := range map[string]func(n *node){
-		"suspended": func(n *node) { n.suspend(5 * ttl) }, "wall clock set forward": func(n *node) { n.step(5 * ttl) },
+		"suspended": func(n *node) { n.Suspend(5 * ttl) }, "wall clock set forward": func(n *node) { n.Step(5 * ttl) },
 	} {
 		t.Run("LS33/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
 				lease := a.acquire(1, "a")
-				a.path.Reset()
+				a.Path.Reset()
 				away(a)
-				if left := lease.Remaining(); left != 0 || a.path.Count("") != 0 {
-					w.Errorf("%v left after %d requests", left, a.path.Count(""))
+				if left := lease.Remaining(); left != 0 || a.Path.Count("") != 0 {
+					w.Errorf("%v left after %d requests", left, a.Path.Count(""))
 				}
 				time.Sleep(ttl + graceOfExpiry)
 				b.acquire(1, "b")

@@ -15,12 +15,13 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // newTable returns a store on a table that is not there, and removes what a test makes of it.
 func newTable(t *testing.T) (*dynamolease.Store, string, *dynamodb.Client) {
 	t.Helper()
-	client := startServer(t).Client()
+	client := testkit.Server(t).Client()
 	name := "dynamolease-test-" + uuid.NewString()
 	t.Cleanup(func() {
 		if _, err := client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
@@ -142,13 +143,13 @@ func TestSetupErrorsLS31(t *testing.T) {
 		"CheckTable": func(s *dynamolease.Store) error { return s.CheckTable(ctx) },
 	}
 	for name, operation := range operations {
-		missing, err := dynamolease.New(w.server.Client(), "no-such-table")
+		missing, err := dynamolease.New(w.Server.Client(), "no-such-table")
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantSetupError(t, name, operation(missing), "does not exist", "CreateTable")
 		n := w.node()
-		n.path.Every("", dynamotest.AccessDenied())
+		n.Path.Every("", dynamotest.AccessDenied())
 		wantSetupError(t, name, operation(n.Store), "not allowed", "grant")
 	}
 }

@@ -19,7 +19,7 @@ func TestTransactConcurrently(t *testing.T) {
 		a := w.node()
 		prepareFenced(a)
 		for i := range 12 {
-			a.path.Next("TransactWriteItems", []dynamotest.Fault{
+			a.Path.Next("TransactWriteItems", []dynamotest.Fault{
 				dynamotest.LoseResponse(), dynamotest.Twice(), dynamotest.Conflict(), after(dynamotest.ServerError(500)),
 				dynamotest.Cancelled("TransactionConflict", "None"), dynamotest.Throttle(),
 			}[i%6])
@@ -35,7 +35,7 @@ func TestTransactConcurrently(t *testing.T) {
 		running.Wait()
 		w.wantCount("12")
 		held := dynamotest.NewDoor()
-		a.path.Next("TransactWriteItems", held.Hold)
+		a.Path.Next("TransactWriteItems", held.Hold)
 		go func() { _ = a.transact(w.Context()) }()
 		<-held.Arrived()
 		start := time.Now()
@@ -60,7 +60,7 @@ func TestTransactExactlyOnce(t *testing.T) {
 			if round%2 == 0 {
 				ctx, fault = w.giveUp(), dynamotest.All(fault, late.post())
 			}
-			n.path.Next("TransactWriteItems", fault)
+			n.Path.Next("TransactWriteItems", fault)
 			want := fmt.Sprint(found + 1)
 			err := n.Transact(ctx, n.lease, []byte(want), w.increment("counter"))
 			if n.session.Close(w.Context()) != nil {
@@ -88,15 +88,15 @@ func TestTransactExactlyOnce(t *testing.T) {
 	})
 }
 
-// TestCasesC54: an error that nobody has heard of ends neither the process nor the lease, and is no success.
-func TestCasesC54(t *testing.T) {
+// An error that nobody has heard of ends neither the process nor the lease, and is no success.
+func TestUnheardOfErrorIsNoSuccess(t *testing.T) {
 	t.Run("C54", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			for status, unknown := range map[int]bool{418: false, 599: true} {
 				a := w.node()
 				prepareFenced(a)
 				before := w.count("counter")
-				stop := a.path.Every("TransactWriteItems", dynamotest.Reply(status, "TeapotException", "no such thing"))
+				stop := a.Path.Every("TransactWriteItems", dynamotest.Reply(status, "TeapotException", "no such thing"))
 				err := a.transact(w.giveUp())
 				stop()
 				if err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) != unknown || w.count("counter") != before {

@@ -16,7 +16,7 @@ import (
 // increment is a write that is not idempotent.
 func (w *world) increment(name string) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &w.table, Key: key("C#"+w.group, name),
+		TableName: &w.Table, Key: key("C#"+w.group, name),
 		UpdateExpression:          aws.String("ADD n :one"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": number("1")},
 	}}
@@ -25,15 +25,15 @@ func (w *world) increment(name string) types.TransactWriteItem {
 // gate is a condition that holds while there is such a row.
 func (w *world) gate() types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: &w.table, Key: key("C#"+w.group, "gate"), ConditionExpression: aws.String("attribute_exists(pk)"),
+		TableName: &w.Table, Key: key("C#"+w.group, "gate"), ConditionExpression: aws.String("attribute_exists(pk)"),
 	}}
 }
 
 // count is a counter's value, "" before the first increment.
 func (w *world) count(name string) string {
 	w.Helper()
-	out, err := w.direct().GetItem(context.Background(), &dynamodb.GetItemInput{
-		TableName: &w.table, Key: key("C#"+w.group, name), ConsistentRead: aws.Bool(true),
+	out, err := w.Direct().GetItem(context.Background(), &dynamodb.GetItemInput{
+		TableName: &w.Table, Key: key("C#"+w.group, name), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -60,7 +60,7 @@ func TestTransactOnce(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a := w.node(how)
 					prepareFenced(a)
-					a.path.Next("TransactWriteItems", fault.fault)
+					a.Path.Next("TransactWriteItems", fault.fault)
 					if err := a.transact(w.Context()); (err != nil) != (fault.kind == hopeless) {
 						w.Errorf("transact: %v", err)
 					}
@@ -82,9 +82,9 @@ func TestTransactAndRenew(t *testing.T) {
 			a := w.node(modes["each item"])
 			prepareFenced(a)
 			renew := dynamotest.Around(func() { a.renew("a", 1) }, nil)
-			a.path.Next("TransactWriteItems", dynamotest.All(renew, lost)) // the first is refused
-			a.path.Next("TransactWriteItems", lost)
-			a.path.Next("TransactWriteItems", renew)
+			a.Path.Next("TransactWriteItems", dynamotest.All(renew, lost)) // the first is refused
+			a.Path.Next("TransactWriteItems", lost)
+			a.Path.Next("TransactWriteItems", renew)
 			if err := a.Transact(w.Context(), a.lease, []byte("6"), w.increment("counter")); err != nil {
 				w.Errorf("transact: %v", err)
 			}
@@ -114,7 +114,7 @@ func TestTransactLate(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, late := w.node(), newMailbox()
 				prepareFenced(a)
-				a.path.Next("TransactWriteItems", late.post())
+				a.Path.Next("TransactWriteItems", late.post())
 				w.wantUnknown("transact", a.transact(w.giveUp()))
 				want := next(a)
 				late.deliver()
@@ -132,14 +132,14 @@ func TestTransactRefusedItems(t *testing.T) {
 				a, late := w.node(), newMailbox()
 				prepareFenced(a)
 				if lost {
-					a.path.Next("TransactWriteItems", late.post())
+					a.Path.Next("TransactWriteItems", late.post())
 				}
 				err := a.Transact(w.Context(), a.lease, nil, w.increment("counter"), w.gate())
 				var cancelled *types.TransactionCanceledException
 				if !errors.As(err, &cancelled) || aws.ToString(cancelled.CancellationReasons[2].Code) != "ConditionalCheckFailed" {
 					w.Fatalf("transact: %v", err)
 				}
-				w.put(key("C#"+w.group, "gate"))
+				w.Put(key("C#"+w.group, "gate"))
 				late.deliver()
 				if !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 					w.wantCount("") // it was said that nothing was written
@@ -177,8 +177,8 @@ func TestTransactFenced(t *testing.T) {
 				a, b := w.node(), w.node()
 				prepareFenced(a)
 				door := dynamotest.NewDoor()
-				a.path.Next("TransactWriteItems", dynamotest.LoseResponse())
-				a.path.Next("TransactWriteItems", door.Hold)
+				a.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
+				a.Path.Next("TransactWriteItems", door.Hold)
 				done := make(chan error)
 				go func() { done <- a.transact(w.Context()) }()
 				<-door.Arrived()

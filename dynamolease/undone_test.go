@@ -40,7 +40,7 @@ func TestSessionWrittenOverIsUnknown(t *testing.T) {
 				a.open("a", ttl)
 				lease := a.take(1)
 				time.Sleep(ttl / 3)
-				a.path.Every("UpdateItem", onceAndBusy(fault, func() {
+				a.Path.Every("UpdateItem", onceAndBusy(fault, func() {
 					if _, _, err := operator.Revoke(w.Context(), w.group, 1, lease.Epoch); err != nil {
 						w.Error(err)
 					}
@@ -53,7 +53,7 @@ func TestSessionWrittenOverIsUnknown(t *testing.T) {
 		t.Run("opening/"+how, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, operator := w.node(), w.node()
-				a.path.Every("UpdateItem", onceAndBusy(fault, func() { operator.leave("a") }))
+				a.Path.Every("UpdateItem", onceAndBusy(fault, func() { operator.leave("a") }))
 				if _, err := a.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "a", Address: "a:1", Groups: []string{w.group}}, ttl); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 					w.Errorf("%v, want that the outcome is unknown", err)
 				}
@@ -76,7 +76,7 @@ func TestReleaseLS41AcquiredAgain(t *testing.T) {
 						lease = again.acquire(1, "a")
 					}
 				})
-				a.path.Next("UpdateItem", dynamotest.All(fault, acquired))
+				a.Path.Next("UpdateItem", dynamotest.All(fault, acquired))
 				if released, err := a.Release(w.Context(), w.group, 1, "a"); err != nil || !released {
 					w.Errorf("released %v, %v", released, err)
 				}
@@ -129,8 +129,8 @@ func TestTurnedAwayIsCertain(t *testing.T) {
 					n.lease = n.acquire(1, "a")
 					n.open("s", ttl)
 					n.take(4)
-					n.path.Every("UpdateItem", fault)
-					n.path.Every("TransactWriteItems", fault)
+					n.Path.Every("UpdateItem", fault)
+					n.Path.Every("TransactWriteItems", fault)
 					if err := do(n); err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) {
 						w.Errorf("%v, want an error that leaves nothing open", err)
 					}

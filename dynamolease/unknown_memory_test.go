@@ -18,7 +18,7 @@ import (
 func onceAppliedThenCut(n *node) (end func()) {
 	var mu sync.Mutex
 	first := true
-	return n.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+	return n.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		update := req.Header.Get("X-Amz-Target") == "DynamoDB_20120810.UpdateItem"
 		mu.Lock()
 		apply := update && first
@@ -167,7 +167,7 @@ func TestOwnersJudgesOldRows(t *testing.T) {
 			n, other := w.node(), w.node()
 			n.acquire(1, "a")
 			time.Sleep(ttl - time.Second)
-			other.path.Next("Query", standsStill(8*time.Second))
+			other.Path.Next("Query", standsStill(8*time.Second))
 			var running sync.WaitGroup
 			running.Go(func() {
 				time.Sleep(100 * time.Millisecond)
@@ -189,7 +189,7 @@ func TestOwnersJudgesOldRows(t *testing.T) {
 			n, other := w.node(), w.node()
 			n.heartbeat("a", "here:1")
 			time.Sleep(ttl - time.Second)
-			other.path.Next("Query", standsStill(8*time.Second))
+			other.Path.Next("Query", standsStill(8*time.Second))
 			var running sync.WaitGroup
 			running.Go(func() {
 				time.Sleep(100 * time.Millisecond)
@@ -213,7 +213,7 @@ func TestRenewDecidesFromMemory(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			n := w.node()
 			lease := n.acquire(1, "a")
-			n.path.Next("UpdateItem", standsStill(8*time.Second))
+			n.Path.Next("UpdateItem", standsStill(8*time.Second))
 			var running sync.WaitGroup
 			running.Go(func() {
 				if err := n.Checkpoint(w.Context(), lease, []byte("x")); err != nil {
@@ -224,7 +224,7 @@ func TestRenewDecidesFromMemory(t *testing.T) {
 			kept := n.renew("a", 1)
 			running.Wait()
 			time.Sleep(3 * time.Second)
-			n.path.Next("Query", standsStill(4400*time.Millisecond))
+			n.Path.Next("Query", standsStill(4400*time.Millisecond))
 			if list := n.renew("a", 0, 1); len(list) != 1 {
 				w.Errorf("told that it is lost, with %v left", kept[0].Remaining())
 			}
@@ -259,10 +259,10 @@ func TestTransactDeniesWhatItDid(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		n := w.node()
 		lease := n.acquire(1, "a")
-		n.path.Next("TransactWriteItems", dynamotest.All(
+		n.Path.Next("TransactWriteItems", dynamotest.All(
 			dynamotest.LoseResponse(),
 			dynamotest.Around(nil, func() {
-				_, err := w.direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.leaseKey(1)})
+				_, err := w.Direct().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.Table, Key: w.leaseKey(1)})
 				if err != nil {
 					w.Error(err)
 				}

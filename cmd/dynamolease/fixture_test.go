@@ -81,7 +81,7 @@ func (f *fixture) seed() *fixture {
 
 func (f *fixture) session(node string) *dynamolease.Session {
 	f.Helper()
-	s, err := f.store.OpenSession(f.Context(), dynamolease.Node{Service: "shop", Name: node, Address: node+".example:8080", Groups: []string{"orders"}}, time.Minute)
+	s, err := f.store.OpenSession(f.Context(), dynamolease.Node{Service: "shop", Name: node, Address: node + ".example:8080", Groups: []string{"orders"}}, time.Minute)
 	if err != nil {
 		f.Fatal(err)
 	}

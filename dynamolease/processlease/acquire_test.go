@@ -17,7 +17,7 @@ import (
 )
 
 func TestTryAcquire(t *testing.T) {
-	subtest(t, "PL1", func(w *world) {
+	subtest(t, "PL1/first boot", func(w *world) {
 		a := w.boot()
 		if _, found, err := a.store.Load(w.Context()); found || err != nil {
 			w.Fatalf("a new node has a record: %v, %v", found, err)
@@ -30,16 +30,16 @@ func TestTryAcquire(t *testing.T) {
 			w.Errorf("loaded %+v, want %+v", got, want)
 		}
 	})
-	subtest(t, "PL2", func(w *world) {
+	subtest(t, "PL2/same term, next seq", func(w *world) {
 		a := w.boot()
 		first := a.acquire()
 		time.Sleep(time.Second)
-		a.path.Reset()
+		a.Path.Reset()
 		second := a.acquire()
 		if second.Term != 1 || second.Seq != 2 || second.Owner != a.owner || !second.ExpiresAt.Equal(first.ExpiresAt.Add(time.Second)) {
 			w.Errorf("renewed %v to %v", first, second)
 		}
-		if n := len(a.path.Requests()); n != 1 {
+		if n := len(a.Path.Requests()); n != 1 {
 			w.Errorf("a renewal took %d requests, want 1", n)
 		}
 		// A store that did not write the record reads it first.
@@ -52,7 +52,7 @@ func TestTryAcquire(t *testing.T) {
 			w.Errorf("renewed by the first store again: %v", got)
 		}
 	})
-	subtest(t, "PL3", func(w *world) {
+	subtest(t, "PL3/whatever the expiry says", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		for _, exp := range []string{"1", "9007199254740991"} {
@@ -63,14 +63,14 @@ func TestTryAcquire(t *testing.T) {
 				w.Errorf("exp %s: refused with %v, want %v", exp, got, held)
 			}
 		}
-		if b.writes() != 0 || b.path.Count("GetItem") != 2 {
-			w.Errorf("a refusal took %d writes and %d reads, want 0 and 1", b.writes(), b.path.Count("GetItem")/2)
+		if b.writes() != 0 || b.Path.Count("GetItem") != 2 {
+			w.Errorf("a refusal took %d writes and %d reads, want 0 and 1", b.writes(), b.Path.Count("GetItem")/2)
 		}
 	})
-	subtest(t, "PL7", func(w *world) {
+	subtest(t, "PL7/two creators", func(w *world) {
 		a, b := w.boot(), w.boot()
 		door := dynamotest.NewDoor()
-		a.path.Next("UpdateItem", door.Hold)
+		a.Path.Next("UpdateItem", door.Hold)
 		late := make(chan processlease.Outcome)
 		go func() { late <- a.try() }()
 		<-door.Arrived()
@@ -97,7 +97,7 @@ func TestLostResponse(t *testing.T) {
 	for name, fault := range faults {
 		subtest(t, "PL9/acquire/"+name, func(w *world) {
 			a := w.boot()
-			a.path.Next("UpdateItem", fault())
+			a.Path.Next("UpdateItem", fault())
 			if got := a.acquire(); got.Term != 1 || got.Seq != 1 || got != w.boot().load() {
 				w.Errorf("acquired %v", got)
 			}
@@ -105,18 +105,18 @@ func TestLostResponse(t *testing.T) {
 		subtest(t, "PL9/renew/"+name, func(w *world) {
 			a := w.boot()
 			a.acquire()
-			a.path.Next("UpdateItem", fault())
+			a.Path.Next("UpdateItem", fault())
 			if got := a.acquire(); got.Term != 1 || got.Seq != 2 || got != w.boot().load() {
 				w.Errorf("renewed %v", got)
 			}
-			if n := a.path.Count("GetItem"); n != 1 {
+			if n := a.Path.Count("GetItem"); n != 1 {
 				w.Errorf("%d reads, want only the first acquisition's", n)
 			}
 		})
 	}
 	subtest(t, "PL9/unknown", func(w *world) {
 		a, b := w.boot(), w.boot()
-		stop := a.path.Every("UpdateItem", dynamotest.HangAfter())
+		stop := a.Path.Every("UpdateItem", dynamotest.HangAfter())
 		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) || !errors.Is(err, processlease.ErrIO) {
 			w.Fatalf("every answer lost: %v", err)
 		}
@@ -130,7 +130,7 @@ func TestLostResponse(t *testing.T) {
 		a := w.boot()
 		a.acquire()
 		ctx, cancel := context.WithCancel(w.Context())
-		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, cancel), dynamotest.LoseResponse()))
+		a.Path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, cancel), dynamotest.LoseResponse()))
 		_, err := a.store.TryAcquire(ctx, a.owner)
 		if !errors.Is(err, dynamolease.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
 			w.Fatalf("cancelled after it was applied: %v", err)
@@ -145,14 +145,14 @@ func TestLostResponse(t *testing.T) {
 		a := w.boot()
 		deliver := make(chan struct{})
 		door := dynamotest.NewDoor()
-		a.path.Next("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
+		a.Path.Next("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
 		if _, err := a.store.TryAcquire(ctx, a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatal(err)
 		}
 		other := make(chan processlease.Outcome)
-		a.path.Next("UpdateItem", door.Hold)
+		a.Path.Next("UpdateItem", door.Hold)
 		go func() { other <- a.outcome(a.store.TryAcquire(w.Context(), uuid.New())) }()
 		<-door.Arrived()
 		close(deliver)
@@ -168,14 +168,14 @@ func TestLostResponse(t *testing.T) {
 	})
 	subtest(t, "PL9/conflict", func(w *world) {
 		a := w.boot()
-		a.path.Next("UpdateItem", dynamotest.Conflict())
-		a.path.Next("UpdateItem", dynamotest.Throttle())
-		a.path.Next("UpdateItem", dynamotest.ServerError(503))
+		a.Path.Next("UpdateItem", dynamotest.Conflict())
+		a.Path.Next("UpdateItem", dynamotest.Throttle())
+		a.Path.Next("UpdateItem", dynamotest.ServerError(503))
 		if got := a.acquire(); got.Seq != 1 {
 			w.Errorf("acquired %v", got)
 		}
 		began := time.Now()
-		defer a.path.Every("UpdateItem", dynamotest.Throttle())()
+		defer a.Path.Every("UpdateItem", dynamotest.Throttle())()
 		_, err := a.store.TryAcquire(w.Context(), a.owner)
 		if !errors.Is(err, processlease.ErrIO) || errors.Is(err, dynamolease.ErrUnknownOutcome) || time.Since(began) > ttl/2 {
 			w.Errorf("throttled for %v: %v", time.Since(began), err)
@@ -187,8 +187,8 @@ func TestAcquire(t *testing.T) {
 	subtest(t, "free", func(w *world) {
 		a := w.boot()
 		out := a.outcome(a.store.Acquire(w.Context(), a.owner, time.Minute))
-		if !out.Acquired || out.Lease.Term != 1 || len(a.path.Requests()) != 2 {
-			w.Errorf("%+v after %d requests", out, len(a.path.Requests()))
+		if !out.Acquired || out.Lease.Term != 1 || len(a.Path.Requests()) != 2 {
+			w.Errorf("%+v after %d requests", out, len(a.Path.Requests()))
 		}
 	})
 	subtest(t, "dead incumbent", func(w *world) {
@@ -196,9 +196,9 @@ func TestAcquire(t *testing.T) {
 		a.acquire()
 		began := time.Now()
 		// Failures on the way cost no observation.
-		b.path.Next("GetItem", dynamotest.ServerError(500))
-		b.path.Next("TransactWriteItems", dynamotest.LoseRequest())
-		b.path.Next("TransactWriteItems", dynamotest.LoseResponse())
+		b.Path.Next("GetItem", dynamotest.ServerError(500))
+		b.Path.Next("TransactWriteItems", dynamotest.LoseRequest())
+		b.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
 		if took := time.Since(began); !out.Acquired || out.Lease.Term != 2 || took < ttl || took > ttl+time.Second {
 			w.Errorf("%+v after %v", out, took)
@@ -208,7 +208,7 @@ func TestAcquire(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		began := time.Now()
-		stop := b.path.Every("TransactWriteItems", dynamotest.Throttle())
+		stop := b.Path.Every("TransactWriteItems", dynamotest.Throttle())
 		time.AfterFunc(2*ttl, stop)
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
 		// The observation is as good as before.
@@ -256,7 +256,7 @@ func TestAcquire(t *testing.T) {
 	})
 	subtest(t, "unreachable", func(w *world) {
 		b := w.boot()
-		b.path.Every("", dynamotest.Hang())
+		b.Path.Every("", dynamotest.Hang())
 		_, err := b.store.Acquire(w.Context(), b.owner, 35*time.Second)
 		if !errors.Is(err, processlease.ErrDeadline) {
 			w.Errorf("got %v", err)
@@ -270,7 +270,7 @@ func TestAcquire(t *testing.T) {
 	subtest(t, "superseded, unheard of", func(w *world) {
 		a, b := w.boot(), w.boot()
 		written := false
-		a.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		a.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 			if written || !strings.HasSuffix(req.Header.Get("X-Amz-Target"), "UpdateItem") {
 				return send(req)
 			}
@@ -294,7 +294,7 @@ func TestAcquire(t *testing.T) {
 	})
 	subtest(t, "does not pass", func(w *world) {
 		a, b := w.boot(), w.boot()
-		b.path.Next("GetItem", dynamotest.AccessDenied())
+		b.Path.Next("GetItem", dynamotest.AccessDenied())
 		_, err := b.store.Acquire(w.Context(), b.owner, time.Minute)
 		if setup := new(dynamolease.SetupError); !errors.As(err, &setup) {
 			w.Errorf("access denied: %v", err)

@@ -79,8 +79,8 @@ func consumed(c *types.ConsumedCapacity) []types.ConsumedCapacity {
 func (w *world) metered() (*boot, *meter) {
 	w.Helper()
 	b := w.boot()
-	m := &meter{Client: b.path.Client()}
-	authority, err := processlease.NewAuthority(m, w.table, ttl, func(o *processlease.Options) {
+	m := &meter{Client: b.Path.Client()}
+	authority, err := processlease.NewAuthority(m, w.Table, ttl, func(o *processlease.Options) {
 		o.Elapsed = b.Elapsed
 		o.FenceRetention = processlease.KeepFences // what it costs to date fences is not part of the takeover
 	})
@@ -153,7 +153,7 @@ func BenchmarkTakeover(b *testing.B) {
 		b.StopTimer()
 		rival.owner = uuid.New() // another boot each time
 		o := rival.observe()
-		rival.pass(2 * ttl)
+		rival.Pass(2 * ttl)
 		meter.since()
 		b.StartTimer()
 		if out := rival.tryTakeover(o); !out.Acquired {

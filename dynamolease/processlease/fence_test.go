@@ -15,7 +15,7 @@ import (
 )
 
 func TestFence(t *testing.T) {
-	t.Run("PL11", func(t *testing.T) {
+	t.Run("PL11/neighbours only", func(t *testing.T) {
 		a, b := uuid.New(), uuid.New()
 		good := processlease.Fence{
 			Predecessor: processlease.Lease{Node: "n", Owner: a, Term: 3, Seq: 8},

@@ -14,7 +14,7 @@ import (
 )
 
 func TestFencing(t *testing.T) {
-	subtest(t, "PL14", func(w *world) {
+	subtest(t, "PL14/a ttl and the requests", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		full := b.observe().Remaining()
@@ -32,7 +32,7 @@ func TestFencing(t *testing.T) {
 			}
 		}
 	})
-	subtest(t, "PL15", func(w *world) {
+	subtest(t, "PL15/silent", func(w *world) {
 		a, b := w.boot(), w.boot()
 		last := a.acquire()
 		began := time.Now()
@@ -50,17 +50,17 @@ func TestFencing(t *testing.T) {
 	subtest(t, "PL15/lost answers", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Next("TransactWriteItems", dynamotest.LoseResponse())
-		b.path.Next("GetItem", dynamotest.LoseResponse())
+		b.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
+		b.Path.Next("GetItem", dynamotest.LoseResponse())
 		if f := b.fenced(a); f.Successor.Term != 2 || f.Successor.Seq != 2 {
 			w.Errorf("fence %+v", f)
 		}
 	})
-	subtest(t, "PL16", func(w *world) {
+	subtest(t, "PL16/at the last moment", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
-		b.path.Next("TransactWriteItems", door.Hold)
+		b.Path.Next("TransactWriteItems", door.Hold)
 		failed := make(chan error)
 		go func() { _, err := b.fence(a); failed <- err }()
 		<-door.Arrived()
@@ -83,7 +83,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("the table has %v", b.load())
 		}
 	})
-	subtest(t, "PL17", func(w *world) {
+	subtest(t, "PL17/the same proof for ever", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		first := b.takeOver()
@@ -107,11 +107,11 @@ func TestFencing(t *testing.T) {
 			w.Errorf("%d writes", c.writes())
 		}
 	})
-	subtest(t, "PL18", func(w *world) {
+	subtest(t, "PL18/two at once", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		door := dynamotest.NewDoor()
-		b.path.Next("TransactWriteItems", door.Hold)
+		b.Path.Next("TransactWriteItems", door.Hold)
 		late := make(chan processlease.Fence)
 		go func() { late <- b.fenced(a) }()
 		won := c.fenced(a)
@@ -121,7 +121,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("one fenced %+v, the other %+v", won, lost)
 		}
 	})
-	subtest(t, "PL19", func(w *world) {
+	subtest(t, "PL19/at once", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		ctx, cancel := context.WithTimeout(w.Context(), ttl)
@@ -145,7 +145,7 @@ func TestFencing(t *testing.T) {
 	subtest(t, "PL19/later", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Every("TransactWriteItems", dynamotest.Hang())
+		b.Path.Every("TransactWriteItems", dynamotest.Hang())
 		_, err := b.fence(a)
 		if !errors.Is(err, processlease.ErrDeadline) || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Errorf("the deadline passes while it takes over: %v", err)
@@ -156,7 +156,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("cancelled: %v", err)
 		}
 	})
-	subtest(t, "PL20", func(w *world) {
+	subtest(t, "PL20/errors of their own", func(w *world) {
 		a, b := w.boot(), w.boot()
 		if _, err := b.fence(a); !errors.Is(err, processlease.ErrMissing) || !errors.Is(err, processlease.ErrInvalid) {
 			w.Errorf("no head: %v", err)
@@ -175,7 +175,7 @@ func TestFencing(t *testing.T) {
 			w.Errorf("%d writes", b.writes())
 		}
 	})
-	subtest(t, "PL23", func(w *world) {
+	subtest(t, "PL23/the next boot waits", func(w *world) {
 		a, b, next := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		f := b.fenced(a)

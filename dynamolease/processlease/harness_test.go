@@ -2,10 +2,8 @@ package processlease_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
@@ -22,22 +19,14 @@ const ttl = processlease.DefaultTTL
 
 // A world is a table, and the node that one test fights for in it.
 type world struct {
-	testing.TB
-	server  *dynamotest.Server
-	table   string
-	node    string
-	virtual bool
+	*testkit.World
+	node string
 }
 
-// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server.
+// inVirtualTime runs a test in a world of its own whose time is virtual.
 func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
-	w := newWorld(t)
-	synctest.Test(t, func(t *testing.T) {
-		bubble := *w
-		bubble.TB, bubble.virtual = t, true
-		test(&bubble)
-	})
+	testkit.InVirtualTime(t, func(w *testkit.World) { test(named(w)) })
 }
 
 // subtest runs a test under its number in virtual time, in a world of its own.
@@ -48,25 +37,15 @@ func subtest(t *testing.T, name string, test func(w *world)) {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	s := startServer(t)
-	return &world{TB: t, server: s, table: s.Table(t), node: "writer-" + uuid.NewString()[:8]}
+	return named(testkit.NewWorld(t))
 }
 
-func (w *world) transport() *dynamotest.Transport {
-	path := w.server.Transport
-	if w.virtual {
-		path = w.server.VirtualTransport
-	}
-	transport := path()
-	w.Cleanup(transport.Close)
-	return transport
-}
+func named(w *testkit.World) *world { return &world{World: w, node: "writer-" + w.ID} }
 
 // A boot is one process that wants to be the world's node: its own path to the server, its own clocks, its own owner.
 type boot struct {
-	clock
+	*testkit.Node
 	w         *world
-	path      *dynamotest.Transport
 	authority *processlease.Authority
 	store     *processlease.Store
 	owner     uuid.UUID
@@ -76,14 +55,12 @@ func (w *world) boot(optFns ...func(*processlease.Options)) *boot { return w.boo
 
 func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options)) *boot {
 	w.Helper()
-	b := &boot{w: w, path: w.transport(), clock: newClock(), owner: uuid.New()}
+	b := &boot{Node: w.NewNode(), w: w, owner: uuid.New()}
 	options := []func(*processlease.Options){func(o *processlease.Options) {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-		if w.virtual {
-			o.Elapsed = b.Elapsed
-		}
+		o.Logger = slog.New(slog.DiscardHandler)
+		o.Elapsed = b.Clocks()
 	}}
-	authority, err := processlease.NewAuthority(b.path.Client(), w.table, ttl, append(options, optFns...)...)
+	authority, err := processlease.NewAuthority(b.Path.Client(), w.Table, ttl, append(options, optFns...)...)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -94,17 +71,6 @@ func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options
 	}
 	return b
 }
-
-// A clock is the elapsed-time clock of a boot, which a test can make wrong.
-type clock struct{ *testkit.Clock }
-
-func newClock() clock { return clock{testkit.NewClock()} }
-
-// step makes the wall clock jump ahead, as it does when a machine wakes from a suspend.
-func (c clock) step(d time.Duration) { c.Shift(d, 0) }
-
-// pass lets d pass at once, on every clock.
-func (c clock) pass(d time.Duration) { c.Shift(0, -d) }
 
 // outcome fails the test on an error.
 func (b *boot) outcome(out processlease.Outcome, err error) processlease.Outcome {
@@ -222,32 +188,26 @@ func every(interval time.Duration) func(*processlease.ManagerOptions) {
 }
 
 // writes counts the requests of a boot that write.
-func (b *boot) writes() int { return b.path.Count("UpdateItem") + b.path.Count("TransactWriteItems") }
+func (b *boot) writes() int { return b.Path.Count("UpdateItem") + b.Path.Count("TransactWriteItems") }
 
-type row = map[string]types.AttributeValue
+type row = testkit.Item
 
-func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+func text(s string) types.AttributeValue   { return testkit.Text(s) }
+func number(s string) types.AttributeValue { return testkit.Number(s) }
 
-func (w *world) key(sk string) row { return row{"pk": text("P#" + w.node), "sk": text(sk)} }
+func (w *world) key(sk string) row { return testkit.Key("P#"+w.node, sk) }
 
 // row reads a row of the node past all stores and faults. It is empty if it is not there.
 func (w *world) row(sk string) row {
 	w.Helper()
-	out, err := w.transport().Client().GetItem(context.Background(), &dynamodb.GetItemInput{
-		TableName: &w.table, Key: w.key(sk), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return out.Item
+	return w.Get(w.key(sk))
 }
 
 // rows lists the sort keys of the node's rows.
 func (w *world) rows() []string {
 	w.Helper()
-	out, err := w.transport().Client().Query(context.Background(), &dynamodb.QueryInput{
-		TableName: &w.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+	out, err := w.Direct().Query(context.Background(), &dynamodb.QueryInput{
+		TableName: &w.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
 		ExpressionAttributeValues: row{":pk": text("P#" + w.node)},
 	})
 	if err != nil {
@@ -267,20 +227,10 @@ func (w *world) meddle(sk, attribute string, value types.AttributeValue) {
 	if r[attribute] = value; value == nil {
 		delete(r, attribute)
 	}
-	w.put(r)
-}
-
-func (w *world) put(r row) {
-	w.Helper()
-	if _, err := w.transport().Client().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &w.table, Item: r}); err != nil {
-		w.Fatal(err)
-	}
+	w.Put(r)
 }
 
 func (w *world) remove(sk string) {
 	w.Helper()
-	_, err := w.transport().Client().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.key(sk)})
-	if err != nil {
-		w.Fatal(err)
-	}
+	w.Delete(w.key(sk))
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
@@ -14,9 +13,4 @@ func TestMain(m *testing.M) {
 		os.Exit(childMain())
 	}
 	os.Exit(testkit.Main(m))
-}
-
-func startServer(t testing.TB) *dynamotest.Server {
-	t.Helper()
-	return testkit.Server(t)
 }

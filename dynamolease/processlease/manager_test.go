@@ -23,7 +23,7 @@ func (b *boot) over(m *processlease.Manager, cause error) {
 		b.w.Errorf("valid %v, %v remaining, ended with %v, want %v", m.Valid(), m.Remaining(), m.Err(), cause)
 	}
 	first := m.Err()
-	b.path.Reset()
+	b.Path.Reset()
 	time.Sleep(2 * ttl)
 	if m.Valid() || m.Err() != first || b.writes() != 0 {
 		b.w.Errorf("later: valid %v, %v, %d writes", m.Valid(), m.Err(), b.writes())
@@ -43,7 +43,7 @@ func (b *boot) arrivals(op string) func() []time.Duration {
 	var mu sync.Mutex
 	var times []time.Duration
 	began := time.Now()
-	b.path.Every(op, dynamotest.Around(func() {
+	b.Path.Every(op, dynamotest.Around(func() {
 		mu.Lock()
 		defer mu.Unlock()
 		times = append(times, time.Since(began))
@@ -56,7 +56,7 @@ func (b *boot) arrivals(op string) func() []time.Duration {
 }
 
 func TestManager(t *testing.T) {
-	subtest(t, "PL24", func(w *world) {
+	subtest(t, "PL24/begins with a lease that has time left", func(w *world) {
 		a, b := w.boot(), w.boot()
 		out := a.try()
 		held := b.try()
@@ -83,18 +83,18 @@ func TestManager(t *testing.T) {
 		if _, err := processlease.NewManager(w.Context(), out); !errors.Is(err, processlease.ErrDeadline) {
 			w.Errorf("after acquisition start + ttl: %v", err)
 		}
-		a.path.Reset()
+		a.Path.Reset()
 		time.Sleep(ttl)
 		if a.writes() != 0 {
 			w.Errorf("%d writes", a.writes())
 		}
 	})
-	subtest(t, "PL25", func(w *world) {
+	subtest(t, "PL25/slow answer", func(w *world) {
 		a := w.boot()
-		a.path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))
+		a.Path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))
 		m := a.manage() // the acquisition took a second
 		a.holds(m, 9*time.Second)
-		a.path.Next("UpdateItem", dynamotest.DelayResponse(1500*time.Millisecond))
+		a.Path.Next("UpdateItem", dynamotest.DelayResponse(1500*time.Millisecond))
 		time.Sleep(time.Second + 1499*time.Millisecond) // the renewal that began at 2s is to be answered at 3.5s
 		a.holds(m, 6501*time.Millisecond)
 		time.Sleep(time.Millisecond)
@@ -108,7 +108,7 @@ func TestManager(t *testing.T) {
 		// The attempt that was applied counts, not the one that found out.
 		a := w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.LoseResponse())
+		a.Path.Next("UpdateItem", dynamotest.LoseResponse())
 		time.Sleep(2*time.Second + 250*time.Millisecond)
 		synctest.Wait()
 		a.holds(m, ttl-250*time.Millisecond)
@@ -116,13 +116,13 @@ func TestManager(t *testing.T) {
 			w.Errorf("lease %v", l)
 		}
 	})
-	subtest(t, "PL26", func(w *world) {
+	subtest(t, "PL26/tried again soon", func(w *world) {
 		a := w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.LoseRequest())
-		a.path.Next("UpdateItem", dynamotest.ServerError(500))
-		a.path.Next("UpdateItem", dynamotest.Conflict())
-		a.path.Next("UpdateItem", dynamotest.AccessDenied())
+		a.Path.Next("UpdateItem", dynamotest.LoseRequest())
+		a.Path.Next("UpdateItem", dynamotest.ServerError(500))
+		a.Path.Next("UpdateItem", dynamotest.Conflict())
+		a.Path.Next("UpdateItem", dynamotest.AccessDenied())
 		times := a.arrivals("UpdateItem")
 		time.Sleep(2900 * time.Millisecond)
 		a.holds(m, 7100*time.Millisecond) // the old deadline
@@ -139,7 +139,7 @@ func TestManager(t *testing.T) {
 	subtest(t, "PL26/short interval", func(w *world) {
 		a := w.boot()
 		m := a.manage(every(100 * time.Millisecond))
-		a.path.Next("UpdateItem", dynamotest.LoseRequest())
+		a.Path.Next("UpdateItem", dynamotest.LoseRequest())
 		times := a.arrivals("UpdateItem")
 		time.Sleep(250 * time.Millisecond)
 		if got := times(); !slices.Equal(got, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}) {
@@ -181,7 +181,7 @@ func TestManager(t *testing.T) {
 		m := a.manage()
 		// A rival can only be there before the deadline if somebody's clock was wrong.
 		o := b.observe()
-		b.pass(2 * ttl)
+		b.Pass(2 * ttl)
 		won := b.tryTakeover(o)
 		<-m.Done()
 		held := new(processlease.HeldError)
@@ -193,7 +193,7 @@ func TestManager(t *testing.T) {
 	subtest(t, "PL27/deadline", func(w *world) {
 		a := w.boot()
 		m := a.manage()
-		a.path.Every("", dynamotest.LoseRequest())
+		a.Path.Every("", dynamotest.LoseRequest())
 		began := time.Now()
 		<-m.Done()
 		if took := time.Since(began); took != ttl {
@@ -230,7 +230,7 @@ func TestManager(t *testing.T) {
 		a := w.boot()
 		m := a.manage()
 		door := dynamotest.NewDoor()
-		a.path.Next("UpdateItem", door.Hold)
+		a.Path.Next("UpdateItem", door.Hold)
 		<-door.Arrived()
 		m.Close() // returns although the door stays shut
 		a.over(m, processlease.ErrStopped)
@@ -239,9 +239,9 @@ func TestManager(t *testing.T) {
 		// The loop that starts late writes nothing, and Valid does not wait for it.
 		a := w.boot()
 		m := a.manage(every(8 * time.Second))
-		a.path.Reset()
+		a.Path.Reset()
 		synctest.Wait() // until it sleeps
-		a.step(ttl)
+		a.Step(ttl)
 		if left := m.Remaining(); left != 0 || m.Valid() {
 			w.Errorf("valid after a suspend for a whole ttl, for %v", left)
 		}
@@ -251,10 +251,10 @@ func TestManager(t *testing.T) {
 		}
 		a.over(m, processlease.ErrDeadline)
 	})
-	subtest(t, "PL28", func(w *world) {
+	subtest(t, "PL28/one hang", func(w *world) {
 		a := w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.Hang())
+		a.Path.Next("UpdateItem", dynamotest.Hang())
 		times := a.arrivals("UpdateItem")
 		time.Sleep(5 * time.Second)
 		got := times()
@@ -269,7 +269,7 @@ func TestManager(t *testing.T) {
 			began := time.Now()
 			m := a.manage()
 			deadline := began.Add(ttl)
-			a.path.Every("", fault())
+			a.Path.Every("", fault())
 			if name == "hang after" {
 				// The first renewal is applied and never answered, so that it does not count.
 				time.Sleep(3 * time.Second)
@@ -286,7 +286,7 @@ func TestManager(t *testing.T) {
 		a := w.boot()
 		m := a.manage()
 		release := make(chan struct{})
-		a.path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		a.Path.Every("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 			<-release
 			return nil, context.Canceled
 		})
@@ -297,7 +297,7 @@ func TestManager(t *testing.T) {
 		}
 		close(release)
 	})
-	subtest(t, "PL30", func(w *world) {
+	subtest(t, "PL30/spares the wait", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
 		m.Close()
@@ -331,9 +331,9 @@ func TestManager(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
 		deliver := make(chan struct{})
-		a.path.Next("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
+		a.Path.Next("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
 		time.Sleep(2500 * time.Millisecond)
-		a.path.Next("UpdateItem", dynamotest.LoseResponse()) // of the resignation itself
+		a.Path.Next("UpdateItem", dynamotest.LoseResponse()) // of the resignation itself
 		if err := m.Resign(w.Context()); err != nil {
 			w.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestManager(t *testing.T) {
 		}
 		resigned := b.load()
 		close(deliver)
-		a.path.Close()
+		a.Path.Close()
 		if got := b.load(); got != resigned || !got.Resigned {
 			w.Errorf("a late renewal made %+v of %+v", got, resigned)
 		}
@@ -350,7 +350,7 @@ func TestManager(t *testing.T) {
 	subtest(t, "PL30/unreachable", func(w *world) {
 		a := w.boot()
 		m := a.manage()
-		a.path.Every("UpdateItem", dynamotest.LoseResponse())
+		a.Path.Every("UpdateItem", dynamotest.LoseResponse())
 		if err := m.Resign(w.Context()); err != nil && !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Errorf("resign: %v", err)
 		}
@@ -360,13 +360,14 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// A success that comes too late is none.
-func TestCases(t *testing.T) {
+// What users of other libraries reported: successes that come too late, errors that end the loop, writes that were
+// cancelled and applied.
+func TestManagerInTrouble(t *testing.T) {
 	subtest(t, "PL27/answered after a suspension", func(w *world) {
 		// The renewal is applied in time, and the node is suspended before it reads the answer.
 		a := w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.Around(nil, func() { a.step(ttl) }))
+		a.Path.Next("UpdateItem", dynamotest.Around(nil, func() { a.Step(ttl) }))
 		<-m.Done()
 		if l := w.boot().load(); l.Owner != a.owner || l.Seq != 2 {
 			w.Errorf("the table has %v, want the renewal", l)
@@ -376,7 +377,7 @@ func TestCases(t *testing.T) {
 	subtest(t, "PL27/answered late", func(w *world) {
 		a := w.boot()
 		m := a.manage(every(9500 * time.Millisecond))
-		a.path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))
+		a.Path.Next("UpdateItem", dynamotest.DelayResponse(time.Second))
 		began := time.Now()
 		<-m.Done()
 		if took := time.Since(began); took != ttl {
@@ -384,15 +385,15 @@ func TestCases(t *testing.T) {
 		}
 		a.over(m, processlease.ErrDeadline)
 	})
-	subtest(t, "C22", func(w *world) {
+	subtest(t, "C22/counts from the sending", func(w *world) {
 		// A renewal answered after 0.9 of its time limit: the deadline counts from its sending, and no rival can be
 		// there before.
 		a, b := w.boot(), w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.DelayResponse(1500*time.Millisecond))
-		a.path.Every("UpdateItem", dynamotest.Delay(0))
+		a.Path.Next("UpdateItem", dynamotest.DelayResponse(1500*time.Millisecond))
+		a.Path.Every("UpdateItem", dynamotest.Delay(0))
 		time.Sleep(2100 * time.Millisecond) // it is applied at 2s
-		a.path.Every("UpdateItem", dynamotest.LoseRequest())
+		a.Path.Every("UpdateItem", dynamotest.LoseRequest())
 		out := make(chan time.Time)
 		go func() {
 			b.takeOver()
@@ -404,7 +405,7 @@ func TestCases(t *testing.T) {
 			w.Errorf("taken over %v before it was lost", lost.Sub(taken))
 		}
 	})
-	subtest(t, "C28", func(w *world) {
+	subtest(t, "C28/no error ends the loop", func(w *world) {
 		// No kind of error ends the loop.
 		a := w.boot()
 		m := a.manage()
@@ -413,7 +414,7 @@ func TestCases(t *testing.T) {
 			dynamotest.ServerError(503), dynamotest.AccessDenied(), dynamotest.Reply(400, "ValidationException", ""), dynamotest.Reply(418, "Teapot", ""),
 			dynamotest.Reply(400, "ResourceNotFoundException", ""),
 		} {
-			a.path.Next("UpdateItem", fault)
+			a.Path.Next("UpdateItem", fault)
 			seq := m.Lease().Seq
 			time.Sleep(3 * time.Second)
 			if !m.Valid() || m.Lease().Seq == seq {
@@ -421,11 +422,11 @@ func TestCases(t *testing.T) {
 			}
 		}
 	})
-	subtest(t, "C33", func(w *world) {
+	subtest(t, "C33/cancelled after its write", func(w *world) {
 		// The context ends after the write landed: the same owner has it at once.
 		a := w.boot()
 		ctx, cancel := context.WithCancel(w.Context())
-		a.path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, cancel), dynamotest.HangAfter()))
+		a.Path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, cancel), dynamotest.HangAfter()))
 		if _, err := a.store.TryAcquire(ctx, a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatal(err)
 		}

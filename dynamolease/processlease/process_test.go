@@ -38,7 +38,7 @@ type process struct {
 func (w *world) start() *process {
 	w.Helper()
 	p := &process{w: w, cmd: exec.Command(os.Args[0])}
-	p.cmd.Env = append(os.Environ(), childTable+"="+w.table, childNode+"="+w.node, "DYNAMODB_ENDPOINT="+w.server.Endpoint())
+	p.cmd.Env = append(os.Environ(), childTable+"="+w.Table, childNode+"="+w.node, "DYNAMODB_ENDPOINT="+w.Server.Endpoint())
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {

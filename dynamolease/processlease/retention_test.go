@@ -106,7 +106,7 @@ func TestRetention(t *testing.T) {
 		boots := chain(w, 2)
 		b := w.boot()
 		o := b.watched()
-		b.path.Every("UpdateItem", dynamotest.Hang()) // that is dating, as renewals come later
+		b.Path.Every("UpdateItem", dynamotest.Hang()) // that is dating, as renewals come later
 		began := time.Now()
 		out := b.tryTakeover(o)
 		if !out.Acquired || time.Since(began) > 0 {

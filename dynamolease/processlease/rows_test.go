@@ -111,7 +111,7 @@ func TestMalformed(t *testing.T) {
 			for _, sk := range []string{"F#" + a.owner.String(), "T#00000000000000000002"} {
 				r := w.row(sk)
 				spoil(r)
-				w.put(r)
+				w.Put(r)
 			}
 			phantom := processlease.Participant{Node: w.node, Owner: f.Successor.Owner}
 			for path, call := range map[string]func() error{
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 	}
 	subtest(t, "PL13/arguments", func(w *world) {
 		b := w.boot()
-		client := b.path.Client()
+		client := b.Path.Client()
 		authority := func(client processlease.Client, table string, ttl time.Duration, opt func(*processlease.Options)) error {
 			_, err := processlease.NewAuthority(client, table, ttl, func(o *processlease.Options) { o.Elapsed = b.Elapsed }, opt)
 			return err
@@ -179,15 +179,15 @@ func TestLimits(t *testing.T) {
 			return err
 		}
 		for name, err := range map[string]error{
-			"client":                 authority(nil, w.table, ttl, fine),
-			"client ":                authority((*dynamodb.Client)(nil), w.table, ttl, fine),
+			"client":                 authority(nil, w.Table, ttl, fine),
+			"client ":                authority((*dynamodb.Client)(nil), w.Table, ttl, fine),
 			"table":                  authority(client, "", ttl, fine),
-			"ttl":                    authority(client, w.table, 0, fine),
-			"ttl ":                   authority(client, w.table, -time.Second, fine),
-			"ttl  ":                  authority(client, w.table, time.Second+1, fine),
-			"ttl   ":                 authority(client, w.table, 366*24*time.Hour, fine),
-			"Options.RequestTimeout": authority(client, w.table, ttl, func(o *processlease.Options) { o.RequestTimeout = -1 }),
-			"Options.FenceRetention": authority(client, w.table, ttl, func(o *processlease.Options) { o.FenceRetention = time.Minute }),
+			"ttl":                    authority(client, w.Table, 0, fine),
+			"ttl ":                   authority(client, w.Table, -time.Second, fine),
+			"ttl  ":                  authority(client, w.Table, time.Second+1, fine),
+			"ttl   ":                 authority(client, w.Table, 366*24*time.Hour, fine),
+			"Options.RequestTimeout": authority(client, w.Table, ttl, func(o *processlease.Options) { o.RequestTimeout = -1 }),
+			"Options.FenceRetention": authority(client, w.Table, ttl, func(o *processlease.Options) { o.FenceRetention = time.Minute }),
 			"node":                   storeFor(""),
 			"node ":                  storeFor(strings.Repeat("n", 256)),
 			"node  ":                 storeFor("\xff"),
@@ -204,10 +204,10 @@ func TestLimits(t *testing.T) {
 				w.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := authority(client, w.table, time.Millisecond, fine); err != nil {
+		if err := authority(client, w.Table, time.Millisecond, fine); err != nil {
 			w.Error(err)
 		}
-		if n := len(b.path.Requests()); n != 0 {
+		if n := len(b.Path.Requests()); n != 0 {
 			w.Errorf("%d requests", n)
 		}
 	})

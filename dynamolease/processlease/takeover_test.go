@@ -19,7 +19,7 @@ import (
 )
 
 func TestTakeover(t *testing.T) {
-	subtest(t, "PL4", func(w *world) {
+	subtest(t, "PL4/a whole ttl", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		a.acquire()
@@ -45,7 +45,7 @@ func TestTakeover(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		o := b.observe()
-		b.step(time.Hour)
+		b.Step(time.Hour)
 		if o.Remaining() < ttl {
 			w.Errorf("a step of the wall clock left %v of the observation", o.Remaining())
 		}
@@ -72,7 +72,7 @@ func TestTakeover(t *testing.T) {
 	subtest(t, "PL5/starts after the read", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Every("GetItem", dynamotest.DelayResponse(time.Second))
+		b.Path.Every("GetItem", dynamotest.DelayResponse(time.Second))
 		if left := b.observe().Remaining(); left < ttl {
 			w.Errorf("%v left when the observation is made, want a full ttl", left)
 		}
@@ -81,10 +81,10 @@ func TestTakeover(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		held := a.acquire()
 		o := b.observe()
-		b.path.Reset()
+		b.Path.Reset()
 		time.Sleep(ttl)
-		if out := b.tryTakeover(o); out.Acquired || out.Lease != held || len(b.path.Requests()) != 0 {
-			w.Errorf("too early: %+v, %d requests", out, len(b.path.Requests()))
+		if out := b.tryTakeover(o); out.Acquired || out.Lease != held || len(b.Path.Requests()) != 0 {
+			w.Errorf("too early: %+v, %d requests", out, len(b.Path.Requests()))
 		}
 	})
 	for field, value := range map[string]types.AttributeValue{
@@ -133,10 +133,10 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("rows %v", rows)
 		}
 	})
-	subtest(t, "PL6", func(w *world) {
+	subtest(t, "PL6/from oneself", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		a.path.Reset()
+		a.Path.Reset()
 		if _, err := a.store.ObserveRival(w.Context(), a.owner); !errors.Is(err, processlease.ErrInvalid) {
 			w.Errorf("observed itself: %v", err)
 		}
@@ -167,13 +167,13 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("the next boot has %v", got)
 		}
 	})
-	subtest(t, "PL7", func(w *world) {
+	subtest(t, "PL7/two usurpers", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		ob, oc := b.observe(), c.observe()
 		time.Sleep(oc.Remaining())
 		door := dynamotest.NewDoor()
-		b.path.Next("TransactWriteItems", door.Hold)
+		b.Path.Next("TransactWriteItems", door.Hold)
 		late := make(chan processlease.Outcome)
 		go func() { late <- b.tryTakeover(ob) }()
 		<-door.Arrived()
@@ -186,18 +186,18 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("the table has %v, want %v", got, won.Lease)
 		}
 	})
-	subtest(t, "PL8", func(w *world) {
+	subtest(t, "PL8/late renewals", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		deliver := make(chan struct{})
-		a.path.Every("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
+		a.Path.Every("UpdateItem", dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
 		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("a renewal that is on its way: %v", err)
 		}
 		b.takeOver()
 		before := w.row("HEAD")
 		close(deliver)
-		a.path.Close() // waits until all of them have arrived
+		a.Path.Close() // waits until all of them have arrived
 		if after := w.row("HEAD"); !reflect.DeepEqual(after, before) {
 			w.Errorf("late renewals made %v of %v", after, before)
 		}
@@ -207,7 +207,7 @@ func TestTakeover(t *testing.T) {
 		a.acquire()
 		o := b.watched()
 		door := dynamotest.NewDoor()
-		a.path.Next("UpdateItem", door.Hold)
+		a.Path.Next("UpdateItem", door.Hold)
 		late := make(chan processlease.Outcome)
 		go func() { late <- a.try() }()
 		<-door.Arrived()
@@ -235,7 +235,7 @@ func TestTakeover(t *testing.T) {
 			a, b := w.boot(), w.boot()
 			a.acquire()
 			o := b.watched()
-			b.path.Next("TransactWriteItems", fault())
+			b.Path.Next("TransactWriteItems", fault())
 			out := b.tryTakeover(o)
 			if l := out.Lease; !out.Acquired || l.Term != 2 || l.Seq != 2 || l != w.boot().load() {
 				w.Errorf("taken over: %+v", out)
@@ -246,7 +246,7 @@ func TestTakeover(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		o := b.watched()
-		stop := b.path.Every("TransactWriteItems", dynamotest.HangAfter())
+		stop := b.Path.Every("TransactWriteItems", dynamotest.HangAfter())
 		if _, err := b.store.TryTakeover(w.Context(), o); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("every answer lost: %v", err)
 		}
@@ -282,7 +282,7 @@ func TestTakeoverIsAtomic(t *testing.T) {
 			a.acquire()
 			o := b.watched()
 			ctx, cancel := context.WithCancel(w.Context())
-			b.path.Every("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, cancel), fault()))
+			b.Path.Every("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, cancel), fault()))
 			_, err := b.store.TryTakeover(ctx, o)
 			if err == nil {
 				w.Error("no error")
@@ -304,7 +304,7 @@ func TestTakeoverIsAtomic(t *testing.T) {
 			if sk == "F#" {
 				sk += a.owner.String()
 			}
-			w.put(w.key(sk))
+			w.Put(w.key(sk))
 			if _, err := b.store.TryTakeover(w.Context(), o); !errors.Is(err, processlease.ErrInvalid) {
 				w.Errorf("taken over without evidence: %v", err)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestVerifyFence(t *testing.T) {
-	subtest(t, "PL21", func(w *world) {
+	subtest(t, "PL21/stands", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		a.acquire()
 		f := b.fenced(a)
@@ -61,7 +61,7 @@ func TestVerifyFence(t *testing.T) {
 		a.acquire()
 		before := w.row("HEAD")
 		f := b.fenced(a)
-		w.put(before)
+		w.Put(before)
 		if ok, err := b.authority.VerifyFence(w.Context(), f); ok || err != nil {
 			w.Errorf("the fenced owner holds the lease again: %v, %v", ok, err)
 		}
@@ -75,7 +75,7 @@ func TestVerifyCurrent(t *testing.T) {
 			b.w.Errorf("verified: %v, %v, want %v", ok, err, want)
 		}
 	}
-	subtest(t, "PL22", func(w *world) {
+	subtest(t, "PL22/who holds it", func(w *world) {
 		a, b, c := w.boot(), w.boot(), w.boot()
 		if _, err := c.authority.VerifyCurrentParticipant(w.Context(), a.participant()); !errors.Is(err, processlease.ErrMissing) {
 			w.Errorf("no head: %v", err)
@@ -113,7 +113,7 @@ func TestVerifyCurrent(t *testing.T) {
 			w.Errorf("without evidence: %v, %v", ok, err)
 		}
 		record(evidence, "successor")["owner"] = text(uuid.NewString())
-		w.put(evidence)
+		w.Put(evidence)
 		if ok, err := a.authority.VerifyCurrentParticipant(w.Context(), b.participant()); ok || !errors.Is(err, processlease.ErrInvalid) || errors.Is(err, processlease.ErrMissing) {
 			w.Errorf("evidence of another owner: %v, %v", ok, err)
 		}
@@ -131,9 +131,9 @@ func TestVerifyCurrent(t *testing.T) {
 		door := dynamotest.NewDoor()
 		last := int(term) // the reading of the evidence comes second in later terms
 		for range last {
-			c.path.Next("GetItem", dynamotest.Around(nil, nil))
+			c.Path.Next("GetItem", dynamotest.Around(nil, nil))
 		}
-		c.path.Next("GetItem", door.Hold)
+		c.Path.Next("GetItem", door.Hold)
 		type answer struct {
 			ok  bool
 			err error
@@ -147,7 +147,7 @@ func TestVerifyCurrent(t *testing.T) {
 		do(holder, rival, o)
 		door.Release()
 		got := <-answered
-		if n := c.path.Count("GetItem"); n != last+1 {
+		if n := c.Path.Count("GetItem"); n != last+1 {
 			w.Errorf("%d reads, want %d", n, last+1)
 		}
 		return got.ok, got.err

@@ -87,7 +87,7 @@ func (p *party) acquire(partition int, owner string) dynamolease.Lease {
 // session opens a session and acquires a partition in it.
 func (p *party) session(node string, partition int) (*dynamolease.Session, dynamolease.Lease) {
 	p.w.Helper()
-	session, err := p.Store.OpenSession(p.w.Context(), dynamolease.Node{Service: service, Name: node, Address: node+":1", Groups: []string{group}}, ttl)
+	session, err := p.Store.OpenSession(p.w.Context(), dynamolease.Node{Service: service, Name: node, Address: node + ":1", Groups: []string{group}}, ttl)
 	if err != nil {
 		p.w.Fatal(err)
 	}

@@ -31,3 +31,22 @@ func (c *Clock) Shift(wall, paused time.Duration) {
 	c.wall += wall
 	c.paused += paused
 }
+
+// Step makes the wall clock jump ahead, as it is set, or as a machine wakes from a suspend whose timers have not run yet. A
+// jump back is not seen: time does not run backwards.
+func (c *Clock) Step(d time.Duration) { c.Shift(max(0, d), 0) }
+
+// Suspend lets d pass while the monotonic clock stands still and the wall clock (or boot time) goes on.
+func (c *Clock) Suspend(d time.Duration) {
+	time.Sleep(d)
+	c.Shift(d, d)
+}
+
+// Freeze lets d pass unseen by any clock of the node.
+func (c *Clock) Freeze(d time.Duration) {
+	time.Sleep(d)
+	c.Shift(0, d)
+}
+
+// Pass lets d pass at once, on every clock.
+func (c *Clock) Pass(d time.Duration) { c.Shift(0, -d) }

@@ -102,7 +102,7 @@ func (s *scene) begin() {
 
 func (s *scene) open(node string) *dynamolease.Session {
 	s.Helper()
-	session, err := s.store.OpenSession(s.Context(), dynamolease.Node{Service: "shop", Name: node, Address: node+":1", Groups: []string{"orders"}}, time.Minute)
+	session, err := s.store.OpenSession(s.Context(), dynamolease.Node{Service: "shop", Name: node, Address: node + ":1", Groups: []string{"orders"}}, time.Minute)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestReasonComesWithTheLoss(t *testing.T) {
 			o.Logger = slog.New(slog.NewTextHandler(writer(func() { asked <- m.Err() }), nil))
 		})
 		m = a.manage()
-		a.step(ttl)
+		a.Step(ttl)
 		if m.Valid() {
 			w.Error("valid after a suspend for a whole ttl")
 		}

@@ -23,7 +23,7 @@ func TestDatingBrokenOff(t *testing.T) {
 				boots = append(boots, b)
 				if len(boots) == 6 {
 					var sent atomic.Int64
-					b.path.Every("UpdateItem", func(r *http.Request, send dynamotest.Send) (*http.Response, error) {
+					b.Path.Every("UpdateItem", func(r *http.Request, send dynamotest.Send) (*http.Response, error) {
 						if sent.Add(1) > int64(broken) {
 							return dynamotest.AccessDenied()(r, send)
 						}
@@ -54,7 +54,7 @@ func TestCloseRacesTakeover(t *testing.T) {
 		a.acquire()
 		b.takeOver()
 		o := c.watched()
-		c.path.Next("UpdateItem", dynamotest.Delay(time.Second)) // the dating
+		c.Path.Next("UpdateItem", dynamotest.Delay(time.Second)) // the dating
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)

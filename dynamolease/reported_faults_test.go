@@ -9,7 +9,7 @@ import (
 )
 
 // Faults that users of other lease and lock libraries reported.
-func TestCases(t *testing.T) {
+func TestReportedFaults(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		run  func(w *world)
@@ -38,13 +38,13 @@ func knowsItsOwnRenewal(w *world) {
 	a := w.node()
 	lease := a.acquire(1, "a")
 	time.Sleep(time.Second)
-	a.path.Next("TransactWriteItems", dynamotest.LoseResponse())
-	a.path.Reset()
+	a.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
+	a.Path.Reset()
 	if got := a.renew("a", 1); len(got) != 1 || got[0].Epoch != lease.Epoch {
 		w.Errorf("renewed %+v", got)
 	}
-	if a.path.Count("") != 2 || a.path.Count("TransactWriteItems") != 2 {
-		w.Errorf("requests %d, want two transactions and no read", a.path.Count(""))
+	if a.Path.Count("") != 2 || a.Path.Count("TransactWriteItems") != 2 {
+		w.Errorf("requests %d, want two transactions and no read", a.Path.Count(""))
 	}
 }
 
@@ -68,7 +68,7 @@ func survivesTokenMismatch(w *world) {
 	for _, fault := range []dynamotest.Fault{mismatch, after(mismatch)} {
 		a := w.node()
 		lease := a.acquire(1, "a")
-		a.path.Next("TransactWriteItems", fault)
+		a.Path.Next("TransactWriteItems", fault)
 		if got := a.renew("a", 1); len(got) != 1 || got[0].Epoch != lease.Epoch {
 			w.Errorf("renewed %+v", got)
 		}
@@ -83,7 +83,7 @@ func releasesAtOnce(w *world) {
 			w.Error("not released")
 		}
 	}
-	for _, request := range a.path.Requests() {
+	for _, request := range a.Path.Requests() {
 		if request.Op != "GetItem" && request.Op != "UpdateItem" {
 			w.Errorf("ownership was decided with a %s", request.Op)
 		}
@@ -124,7 +124,7 @@ func skewAlone(w *world, skew time.Duration) {
 	b.owners()
 	w.holdAndTake(a, b, func(step int) {
 		if step == 1 {
-			b.step(skew)
+			b.Step(skew)
 		}
 	})
 }
@@ -158,13 +158,13 @@ func judgesUnits(w *world) {
 func thaws(w *world) {
 	a, b := w.node(), w.node()
 	lease := a.acquire(1, "a")
-	a.suspend(5 * ttl)
+	a.Suspend(5 * ttl)
 	b.acquire(1, "b")
-	a.path.Reset()
+	a.Path.Reset()
 	if left := lease.Remaining(); left != 0 {
 		w.Errorf("%v left", left)
 	}
-	if a.path.Count("") != 0 {
+	if a.Path.Count("") != 0 {
 		w.Error("it took a request to find out")
 	}
 	if got := a.renew("a", 1); len(got) != 0 {
@@ -177,18 +177,18 @@ func countsFromSending(w *world) {
 	a.acquire(1, "a")
 	time.Sleep(time.Second)
 	const late = ttl / 7
-	a.path.Next("TransactWriteItems", dynamotest.DelayResponse(late))
+	a.Path.Next("TransactWriteItems", dynamotest.DelayResponse(late))
 	sent := time.Now()
 	got := a.renew("a", 1)
 	if len(got) != 1 || got[0].Remaining() != ttl-time.Since(sent) {
 		w.Errorf("renewed %+v", got)
 	}
-	if a.path.Count("TransactWriteItems") != 1 {
+	if a.Path.Count("TransactWriteItems") != 1 {
 		w.Error("the reply was not waited for")
 	}
 	// A reply that is later than a request may take: the lease counts from the request whose answer came.
-	a.path.Next("TransactWriteItems", dynamotest.DelayResponse(ttl*9/10))
-	a.path.Next("TransactWriteItems", dynamotest.Around(func() { sent = time.Now() }, nil))
+	a.Path.Next("TransactWriteItems", dynamotest.DelayResponse(ttl*9/10))
+	a.Path.Next("TransactWriteItems", dynamotest.Around(func() { sent = time.Now() }, nil))
 	if got := a.renew("a", 1); len(got) != 1 || got[0].Remaining() != ttl-time.Since(sent) {
 		w.Errorf("renewed %+v", got)
 	}
@@ -198,7 +198,7 @@ func unreachable(w *world) {
 	a := w.node()
 	lease := a.acquire(1, "a")
 	start := time.Now()
-	stop := a.path.Every("", dynamotest.ServerError(503))
+	stop := a.Path.Every("", dynamotest.ServerError(503))
 	for time.Since(start) < 2*ttl+graceOfExpiry {
 		if _, err := a.Renew(w.Context(), w.group, []int{1}, "a", ttl); err == nil {
 			w.Fatal("renewed")
@@ -243,7 +243,7 @@ func ttlIsNoExpiry(w *world) {
 	} {
 		row[name] = value
 	}
-	w.put(row)
+	w.Put(row)
 	a.refused(1, "a")
 	if len(a.owners()) != 1 {
 		w.Error("a live lease is not listed, since its row may be thrown away")
@@ -269,7 +269,7 @@ func groupsAreIndependent(w *world) {
 		w.Errorf("owners %v and %v", a.owners(), b.owners())
 	}
 	for _, n := range []*node{a, b} {
-		for _, request := range n.path.Requests() {
+		for _, request := range n.Path.Requests() {
 			if request.Op == "Scan" {
 				w.Error("a Scan cannot be limited to one group's keys")
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// TestCasesC04: every write whose answers were all lost says so, and looking at it again resolves it.
-func TestCasesC04(t *testing.T) {
+// Every write whose answers were all lost says so, and looking at it again resolves it.
+func TestLostAnswerIsTold(t *testing.T) {
 	for i, op := range operations {
 		if op.write {
 			t.Run("C04/"+op.name, func(t *testing.T) {
@@ -30,16 +30,16 @@ func TestCasesC04(t *testing.T) {
 	}
 }
 
-// TestCasesC55: after a hang, the next attempt starts a sixth of the ttl later at the latest, and the lease is kept.
-func TestCasesC55(t *testing.T) {
+// After a hang, the next attempt starts a sixth of the ttl later at the latest, and the lease is kept.
+func TestHangLeavesTimeForAnother(t *testing.T) {
 	for _, op := range operations {
 		t.Run("C55/"+op.name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				n := w.faultyNode(op.each)
 				op.prepare(n)
 				var sent []time.Time
-				n.path.Every(op.request, dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil))
-				n.path.Next(op.request, dynamotest.Hang())
+				n.Path.Every(op.request, dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil))
+				n.Path.Next(op.request, dynamotest.Hang())
 				if err := op.call(w.Context(), n); err != nil {
 					w.Fatal(err)
 				}
@@ -60,13 +60,13 @@ func TestClientThatDropsOptions(t *testing.T) {
 		n := w.node()
 		requests := 0
 		tooMany := errors.New("too many requests")
-		n.path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		n.Path.Every("", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 			if requests++; requests > 100 {
 				return nil, tooMany
 			}
 			return send(req)
 		})
-		store, err := dynamolease.New(dropper{n.raw}, w.table)
+		store, err := dynamolease.New(dropper{n.raw}, w.Table)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -56,7 +56,7 @@ type fight struct {
 // live is the life of one boot.
 func (f *fight) live(ctx context.Context, r *rand.Rand) {
 	b := f.boot()
-	defer b.path.Close()
+	defer b.Path.Close()
 	late := make(chan struct{})
 	faults := []dynamotest.Fault{
 		dynamotest.LoseRequest(), dynamotest.LoseResponse(), dynamotest.HangAfter(), dynamotest.Hang(), dynamotest.Twice(),
@@ -65,7 +65,7 @@ func (f *fight) live(ctx context.Context, r *rand.Rand) {
 	}
 	spoil := func() {
 		for range r.IntN(6) {
-			b.path.Next([]string{"", "UpdateItem", "TransactWriteItems"}[r.IntN(3)], faults[r.IntN(len(faults))])
+			b.Path.Next([]string{"", "UpdateItem", "TransactWriteItems"}[r.IntN(3)], faults[r.IntN(len(faults))])
 		}
 	}
 	spoil()
@@ -101,9 +101,9 @@ func (f *fight) live(ctx context.Context, r *rand.Rand) {
 			f.Errorf("resign: %v", err)
 		}
 	case 2:
-		b.step(ttl)
+		b.Step(ttl)
 	case 3:
-		b.path.Every("", faults[r.IntN(4)])
+		b.Path.Every("", faults[r.IntN(4)])
 		<-m.Done()
 	}
 	close(late)

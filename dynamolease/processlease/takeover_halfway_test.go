@@ -21,7 +21,7 @@ func TestTakeoverMeetsAnotherHalfway(t *testing.T) {
 		ob, oc := b.observe(), c.observe()
 		time.Sleep(oc.Remaining())
 		won := c.tryTakeover(oc)
-		b.path.Next("TransactWriteItems", halfway())
+		b.Path.Next("TransactWriteItems", halfway())
 		out, err := b.store.TryTakeover(w.Context(), ob)
 		if err != nil || out.Acquired || out.Lease != won.Lease {
 			w.Errorf("%+v, %v, want the winner's %v", out, err, won.Lease)
@@ -30,7 +30,7 @@ func TestTakeoverMeetsAnotherHalfway(t *testing.T) {
 	subtest(t, "fencer", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Next("TransactWriteItems", halfway())
+		b.Path.Next("TransactWriteItems", halfway())
 		if f, err := b.fence(a); err != nil || f.Successor.Term != 2 {
 			w.Errorf("%+v, %v", f, err)
 		}
@@ -39,7 +39,7 @@ func TestTakeoverMeetsAnotherHalfway(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
 		o := b.watched()
-		b.path.Every("TransactWriteItems", dynamotest.Cancelled("TransactionConflict", "TransactionConflict", "TransactionConflict"))
+		b.Path.Every("TransactWriteItems", dynamotest.Cancelled("TransactionConflict", "TransactionConflict", "TransactionConflict"))
 		began := time.Now()
 		_, err := b.store.TryTakeover(w.Context(), o)
 		if took := time.Since(began); !errors.Is(err, processlease.ErrIO) || errors.Is(err, processlease.ErrInvalid) || took > ttl/2 {

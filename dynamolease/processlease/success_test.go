@@ -16,7 +16,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 	subtest(t, "resignation after a renewal that was applied", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.HangAfter())
+		a.Path.Next("UpdateItem", dynamotest.HangAfter())
 		time.Sleep(2500 * time.Millisecond) // the renewal has landed, and its answer never comes
 		if err := m.Resign(w.Context()); err != nil {
 			w.Fatal(err)
@@ -28,7 +28,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 	subtest(t, "acquisition after a resignation that was applied", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
-		stop := a.path.Every("UpdateItem", dynamotest.HangAfter())
+		stop := a.Path.Every("UpdateItem", dynamotest.HangAfter())
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
 		if err := m.Resign(ctx); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
@@ -46,7 +46,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		// Who acquires without a manager counts from when the call began. A rival has seen the head since the call before.
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		stop := a.path.Every("UpdateItem", dynamotest.HangAfter())
+		stop := a.Path.Every("UpdateItem", dynamotest.HangAfter())
 		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("acquired: %v", err)
 		}
@@ -66,7 +66,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		last := a.acquire()
 		o := b.watched()
-		stop := b.path.Every("TransactWriteItems", dynamotest.HangAfter())
+		stop := b.Path.Every("TransactWriteItems", dynamotest.HangAfter())
 		if _, err := b.store.TryTakeover(w.Context(), o); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("taken over: %v", err)
 		}
@@ -88,8 +88,8 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 	subtest(t, "outage after a takeover that was applied", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
-			stop := b.path.Every("", dynamotest.LoseRequest())
+		b.Path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
+			stop := b.Path.Every("", dynamotest.LoseRequest())
 			time.AfterFunc(3*ttl/2, stop)
 		}), dynamotest.LoseResponse()))
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Hour))
@@ -108,7 +108,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		if err := a.manage().Resign(w.Context()); err != nil {
 			w.Fatal(err)
 		}
-		stop := b.path.Every("TransactWriteItems", dynamotest.HangAfter())
+		stop := b.Path.Every("TransactWriteItems", dynamotest.HangAfter())
 		if _, err := b.store.TryAcquire(w.Context(), b.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("acquired: %v", err)
 		}
@@ -126,8 +126,8 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		a.acquire()
 		o := b.watched()
 		var stop func()
-		b.path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
-			stop = b.path.Every("TransactWriteItems", dynamotest.Throttle())
+		b.Path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
+			stop = b.Path.Every("TransactWriteItems", dynamotest.Throttle())
 		}), dynamotest.LoseResponse()))
 		for range 20 {
 			if out, err := b.store.TryTakeover(w.Context(), o); err == nil {
@@ -141,17 +141,17 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 	})
 	subtest(t, "doubled", func(w *world) {
 		a, b := w.boot(), w.boot()
-		a.path.Next("UpdateItem", dynamotest.Twice())
+		a.Path.Next("UpdateItem", dynamotest.Twice())
 		if got := a.acquire(); got.Term != 1 || got.Seq != 1 {
 			w.Errorf("acquired %v", got)
 		}
 		m := a.manage()
-		a.path.Next("UpdateItem", dynamotest.Twice())
+		a.Path.Next("UpdateItem", dynamotest.Twice())
 		time.Sleep(3 * time.Second)
 		if !m.Valid() || m.Lease().Seq != 3 {
 			w.Errorf("valid %v, %v", m.Valid(), m.Lease())
 		}
-		a.path.Next("UpdateItem", dynamotest.Twice())
+		a.Path.Next("UpdateItem", dynamotest.Twice())
 		if err := m.Resign(w.Context()); err != nil || !b.load().Resigned {
 			w.Errorf("resigned: %v, %v", err, b.load())
 		}
@@ -160,8 +160,8 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		// The takeover may have been applied, and what failed after that does not tell.
 		a, b := w.boot(), w.boot()
 		a.acquire()
-		b.path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
-			b.path.Every("", dynamotest.Throttle())
+		b.Path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, func() {
+			b.Path.Every("", dynamotest.Throttle())
 		}), dynamotest.LoseResponse()))
 		_, err := b.store.Acquire(w.Context(), b.owner, time.Minute)
 		if !errors.Is(err, processlease.ErrDeadline) || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
@@ -197,7 +197,7 @@ func TestManagedAgain(t *testing.T) {
 			w.Fatal(err)
 		}
 		o := b.observe()
-		b.pass(2 * ttl)
+		b.Pass(2 * ttl)
 		b.tryTakeover(o)
 		<-m.Done()
 		if again, err := processlease.NewManager(w.Context(), out); err == nil {

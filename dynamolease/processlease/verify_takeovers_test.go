@@ -16,8 +16,8 @@ func TestVerifiedAcrossTwoTakeovers(t *testing.T) {
 		a, b, c, d := w.boot(), w.boot(), w.boot(), w.boot()
 		a.acquire()
 		o := b.watched()
-		d.path.Next("GetItem", dynamotest.Around(nil, nil))
-		d.path.Next("GetItem", dynamotest.Around(func() {
+		d.Path.Next("GetItem", dynamotest.Around(nil, nil))
+		d.Path.Next("GetItem", dynamotest.Around(func() {
 			m, err := processlease.NewManager(w.Context(), b.tryTakeover(o))
 			if err != nil {
 				w.Error(err)
@@ -43,7 +43,7 @@ func TestFencersThatCrash(t *testing.T) {
 		a, crashed, second, third := w.boot(), w.boot(), w.boot(), w.boot()
 		a.acquire()
 		ctx, crash := context.WithCancel(w.Context())
-		crashed.path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, crash), dynamotest.LoseResponse()))
+		crashed.Path.Next("TransactWriteItems", dynamotest.All(dynamotest.Around(nil, crash), dynamotest.LoseResponse()))
 		if _, err := crashed.authority.FenceIncarnation(ctx, a.participant()); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatalf("fenced: %v", err)
 		}
