@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func readScenes(text string) []scene {
 // record runs the demo, and watches it in a terminal until it has seen what is to be shown.
 func record(t *testing.T) []scene {
 	t.Helper()
-	demo := asProcess(t, nil, "demo", "--plain")
+	demo := exec.CommandContext(t.Context(), "go", "run", "-C", "../../tools", "./demo", "--plain")
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ var news = regexp.MustCompile(`s  w\d (now owns|is killed|is stopped|goes on)`)
 func invited(t *testing.T, lines *bufio.Scanner) []string {
 	t.Helper()
 	for lines.Scan() {
-		if command, ok := strings.CutPrefix(lines.Text(), "  dynamolease "); ok {
+		if command, ok := strings.CutPrefix(lines.Text(), "  go run ./cmd/dynamolease "); ok {
 			return strings.Fields(command)
 		}
 	}

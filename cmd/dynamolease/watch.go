@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/dynamolease/dynamolease/internal/watch"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/watch"
 )
 
 func (p *program) watch() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
 const clockTime = "15:04:05"

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // A Style is how it is shown.

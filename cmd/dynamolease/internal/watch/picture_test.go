@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
-const document = "../../docs/command.md"
+const document = "../../../../docs/command.md"
 
 var update = flag.Bool("update", false, "write the picture into "+document)
 

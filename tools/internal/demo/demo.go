@@ -103,7 +103,7 @@ func (r *run) invite() error {
 	if r.endpoint != "" {
 		flags += " --endpoint-url " + r.endpoint
 	}
-	_, err := fmt.Fprintf(r.cfg.Out, "To look at it from another terminal while it runs:\n\n  dynamolease watch %s %s\n\n", service, flags)
+	_, err := fmt.Fprintf(r.cfg.Out, "To look at it from another terminal while it runs, in the root of the repository:\n\n  go run ./cmd/dynamolease watch %s %s\n\n", service, flags)
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-const docs = "../../docs"
+const docs = "../../../docs"
 
 var update = flag.Bool("update", false, "write what the figures in "+docs+" make, without measuring anything")
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // newsKept is how many moves are remembered to be shown.

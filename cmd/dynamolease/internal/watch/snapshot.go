@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
 // A snapshot is what one look has found.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // When it expires is said by wall clocks; that an owner has resigned is certain.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
-const recording = "../../docs/watch.txt"
+const recording = "../../../../docs/watch.txt"
 
 // The pictures that were recorded are those that would be drawn today of what they show. The recording is made in
 // cmd/dynamolease.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 func TestRelease(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
-	"github.com/dynamolease/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dynamolease/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
 const leastNews = 4 // lines that are left for moves, where there is room
