@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 const recording = "../../docs/watch.txt"
@@ -109,8 +110,9 @@ func record(t *testing.T) []scene {
 		}
 	}()
 	var all, chosen []scene
-	for chosen == nil {
-		s := scene{picture: strings.TrimRight(strings.Join(c.picture(), "\n"), "\n") + "\n"}
+	for last := ""; chosen == nil; {
+		s := scene{picture: c.still(last)}
+		last = s.picture
 		for len(said) > 0 {
 			s.said = append(s.said, <-said)
 		}
@@ -127,6 +129,21 @@ func record(t *testing.T) []scene {
 		t.Errorf("demo: %v", err)
 	}
 	return chosen
+}
+
+// still waits until the screen shows another picture, and nothing more is drawn.
+func (c *console) still(before string) string {
+	c.Helper()
+	c.shows("another picture", func(lines []string) bool {
+		return len(lines) > 0 && strings.HasPrefix(lines[0], "service ") && strings.Join(lines, "\n")+"\n" != before
+	})
+	for {
+		select {
+		case <-c.changed:
+		case <-time.After(100 * time.Millisecond):
+			return strings.Join(c.lines(), "\n") + "\n"
+		}
+	}
 }
 
 // news is what the demo says of what happens.

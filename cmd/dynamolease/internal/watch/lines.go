@@ -50,8 +50,6 @@ func (l *lines) show(s *snapshot) error {
 	return err
 }
 
-func (l *lines) resize() {}
-
 func (l *lines) close() error { return nil }
 
 // summary says who is there, and with how much of the work.
@@ -108,7 +106,5 @@ func (l *jsonLines) show(s *snapshot) error {
 	l.told, l.bad, l.away = summary, bad, away
 	return json.NewEncoder(l.out).Encode(s)
 }
-
-func (l *jsonLines) resize() {}
 
 func (l *jsonLines) close() error { return nil }

@@ -26,7 +26,7 @@ func TestRecording(t *testing.T) {
 		t.Fatalf("there are %d pictures", len(frames))
 	}
 	for _, frame := range frames {
-		got := strings.TrimRight(drawn(picture(read(t, frame), 80, 24), false), "\n")
+		got := strings.TrimRight(drawn(read(t, frame), 80, 24, mono()), "\n")
 		if want := strings.Join(frame, "\n"); timeless(got) != timeless(want) {
 			t.Errorf("recorded:\n%s\nit would be drawn as:\n%s\nrecord it anew: go test ./cmd/dynamolease -run TestWatchRecording -args -update", want, got)
 		}

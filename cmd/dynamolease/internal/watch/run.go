@@ -4,71 +4,71 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Style is how it is shown.
+// A Style says how Run shows what it sees.
 type Style int
 
 const (
 	Lines Style = iota // a line for each change, for files and pipes
-	JSON               // likewise, as JSON
-	Mono               // a picture that moves, without colours
-	Color              // a picture that moves
+	JSON               // a line for each change, as JSON
+	Mono               // a picture that fills the terminal, without colours
+	Color              // a picture that fills the terminal
 )
 
-// Config says what is watched, and how it is shown.
+// Config says what Run watches, and how it shows that.
 type Config struct {
 	Store    *dynamolease.Store
-	Meter    *Meter // that the store tells
+	Meter    *Meter // gets the requests of Store
 	Service  string
-	Groups   []string // defaults to those that the members list
+	Groups   []string // default to those that the members list
 	Interval time.Duration
-	Look     time.Duration // the longest that one look may take: --timeout
+	Look     time.Duration // bounds one look: --timeout
 
-	Style   Style
-	Out     io.Writer
-	Size    func() (width, height int) // of the terminal, in characters; for a picture
-	Resized <-chan os.Signal           // tells that Size may give something else; for a picture
+	Style Style
+	Out   io.Writer // a terminal, for a picture
+	In    io.Reader // the keys of a terminal, for a picture; nil for none
+
+	options []tea.ProgramOption
 }
 
-// Run watches until ctx ends, and then leaves the terminal as it was: that is no error. A look that fails is shown, and tried
-// again; the error is that of the first look, of the table or an argument, or of the output.
+// Run watches until ctx ends or the user quits, and then leaves the terminal as it was: that is no error. If a look
+// fails, Run shows that and looks again. It returns an error if the first look fails, if the table or an argument cannot
+// be used, or if the output fails.
 func Run(ctx context.Context, cfg Config) (err error) {
-	v := newView(cfg)
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
 	l := newLooker(cfg)
 	latest, err := l.bounded(ctx, cfg.Look)
 	if err != nil {
 		return ended(ctx, err)
 	}
+	v := newView(cfg, quit)
 	defer func() { err = errors.Join(err, v.close()) }()
-	if err := v.show(latest); err != nil {
-		return err
-	}
 	ticker := time.NewTicker(cfg.Interval)
 	defer ticker.Stop()
 	for {
+		if err := v.show(latest); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-cfg.Resized:
-			v.resize()
 		case <-ticker.C:
 			if latest, err = l.again(ctx, cfg.Look, latest); err != nil {
 				return ended(ctx, err)
 			}
 		}
-		if err := v.show(latest); err != nil {
-			return err
-		}
 	}
 }
 
-// ended is nil if ctx has, whatever that made of the look.
+// ended returns the error of a look, and nil if ctx has ended: then any look fails.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -84,7 +84,7 @@ func (l *looker) bounded(ctx context.Context, limit time.Duration) (s *snapshot,
 	return s, err
 }
 
-// again looks again. What was seen before is still shown when that fails, with the reason.
+// again looks again. If that fails, it returns what was seen before, with the reason.
 func (l *looker) again(ctx context.Context, limit time.Duration, before *snapshot) (*snapshot, error) {
 	s, err := l.bounded(ctx, limit)
 	var setup *dynamolease.SetupError
@@ -99,20 +99,19 @@ func (l *looker) again(ctx context.Context, limit time.Duration, before *snapsho
 	return &stale, nil
 }
 
-// A view shows snapshots.
+// A view shows snapshots until it is closed.
 type view interface {
 	show(*snapshot) error
-	resize()
 	close() error
 }
 
-func newView(cfg Config) view {
+func newView(cfg Config, quit func()) view {
 	switch cfg.Style {
 	case JSON:
 		return &jsonLines{out: cfg.Out}
 	case Lines:
 		return &lines{out: cfg.Out}
 	default:
-		return &screen{out: cfg.Out, size: cfg.Size, color: cfg.Style == Color}
+		return newScreen(cfg, quit)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,7 +193,7 @@ func TestOutage(t *testing.T) {
 func TestFirstLookFails(t *testing.T) {
 	for name, fault := range map[string]dynamotest.Fault{"denied": dynamotest.AccessDenied(), "away": dynamotest.ServerError(500)} {
 		t.Run(name, func(t *testing.T) {
-			inScene(t, func(c *Config) { c.Style, c.Size = Color, func() (int, int) { return 80, 24 } }, func(s *scene) {
+			inScene(t, func(c *Config) { c.Style = Color }, func(s *scene) {
 				s.path.Every("", fault)
 				err := Run(s.Context(), s.cfg)
 				var setup *dynamolease.SetupError
@@ -234,43 +233,6 @@ func TestJSONLines(t *testing.T) {
 		s.give(a, 1)
 		if m := read(1, 1).Moves[0]; m.Partition != 1 || m.From != "a" || m.To != "" || m.Epoch == 0 {
 			s.Errorf("moved %+v", m)
-		}
-	})
-}
-
-// The picture is drawn over itself, and anew where the terminal changes its size; the terminal is left as it was.
-func TestScreen(t *testing.T) {
-	width := 80
-	inScene(t, func(c *Config) { c.Style, c.Size = Mono, func() (int, int) { return width, 24 } }, func(s *scene) {
-		signals := make(chan os.Signal, 1)
-		s.cfg.Resized = signals
-		s.take(s.open("a"), 0, 1, 2)
-		s.begin()
-		first := s.out.take()
-		if !strings.HasPrefix(first, enter+home+clearAll) || !strings.Contains(first, "\r\n0  111") {
-			s.Errorf("drawn %q", first)
-		}
-		time.Sleep(s.cfg.Interval)
-		if next := s.out.take(); !strings.HasPrefix(next, home+"service shop") || strings.Contains(next, clearAll) {
-			s.Errorf("drawn %q", next)
-		}
-		width = 20
-		signals <- syscall.SIGWINCH
-		time.Sleep(10 * time.Millisecond)
-		again := s.out.take()
-		if !strings.HasPrefix(again, home+clearAll) {
-			s.Errorf("drawn %q", again)
-		}
-		for _, row := range strings.Split(strings.TrimPrefix(strings.TrimSuffix(again, clearDown), home+clearAll), "\r\n") {
-			if text := strings.TrimSuffix(row, clearRest); len(text) > width {
-				s.Errorf("%q is longer than the terminal is wide", text)
-			}
-		}
-		if err := s.stop(); err != nil {
-			s.Error(err)
-		}
-		if last := s.out.take(); !strings.HasSuffix(last, leave) {
-			s.Errorf("the terminal is left with %q", last)
 		}
 	})
 }

@@ -3,11 +3,12 @@ package watch
 import (
 	"flag"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
@@ -50,17 +51,22 @@ func sample() *snapshot {
 	return s
 }
 
-func drawn(lines []line, color bool) string {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(strings.TrimRight(l.render(color), " ") + "\n")
+// drawn returns a picture without the spaces at the ends of its lines.
+func drawn(s *snapshot, width, height int, t theme) string {
+	return trimmed(draw(s, width, height, t)) + "\n"
+}
+
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // The documentation shows the picture as it is.
 func TestPicture(t *testing.T) {
-	got := drawn(picture(sample(), 110, 24), false)
+	got := drawn(sample(), 110, 24, mono())
 	written, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
@@ -84,28 +90,28 @@ func TestPicture(t *testing.T) {
 
 // A picture fits the terminal, whatever its size, and what matters most is at its top.
 func TestPictureFits(t *testing.T) {
+	s := sample()
+	s.Members[0].Node = "ノード" // each character takes two cells
 	for width := range 130 {
 		for height := range 40 {
-			lines := picture(sample(), width, height)
-			if len(lines) > height {
-				t.Fatalf("%d lines on %d", len(lines), height)
+			picture := draw(s, width, height, colored())
+			if n := lipgloss.Height(picture); n > max(1, height) {
+				t.Fatalf("%d lines on %d", n, height)
 			}
-			for _, l := range lines {
-				if n := utf8.RuneCountInString(l.render(false)); n > width {
-					t.Fatalf("%d characters on %d: %q", n, width, l.render(false))
-				}
+			if n := lipgloss.Width(picture); n > width {
+				t.Fatalf("%d cells on %d: %q", n, width, picture)
 			}
 		}
 	}
-	if first := picture(sample(), 80, 1); len(first) != 1 || !strings.HasPrefix(first[0].render(false), "service shop") {
-		t.Errorf("the first line is %q", drawn(first, false))
+	if first := draw(s, 80, 1, mono()); !strings.HasPrefix(first, "service shop") {
+		t.Errorf("the first line is %q", first)
 	}
 }
 
 func TestPictureOfManyPartitions(t *testing.T) {
 	s := sample()
 	s.Groups[0].size = 1_000_000
-	got := drawn(picture(s, 80, 24), false)
+	got := drawn(s, 80, 24, mono())
 	for _, part := range []string{"     0  1111111111 112.....33 3333", "there is no room for more", "payments   4 of 0-3 held", "0  1113"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)
@@ -114,16 +120,16 @@ func TestPictureOfManyPartitions(t *testing.T) {
 }
 
 func TestColors(t *testing.T) {
-	colored, bare := drawn(picture(sample(), 110, 24), true), drawn(picture(sample(), 110, 24), false)
+	colors, bare := drawn(sample(), 110, 24, colored()), drawn(sample(), 110, 24, mono())
 	if strings.Contains(bare, "\x1b") {
 		t.Errorf("control sequences without colours:\n%q", bare)
 	}
-	for _, part := range []string{"\x1b[36m1 ip-10-0-0-7\x1b[0m", "\x1b[31m  no member\x1b[0m", "\x1b[2m.....\x1b[0m", "\x1b[33m2\x1b[0m"} {
-		if !strings.Contains(colored, part) {
-			t.Errorf("no %q in:\n%q", part, colored)
+	for _, part := range []string{"\x1b[36m1\x1b[m", "\x1b[36mip-10-0-0-7\x1b[m", "\x1b[31mno member\x1b[m", "\x1b[2m.....\x1b[m", "\x1b[33m2\x1b[m"} {
+		if !strings.Contains(colors, part) {
+			t.Errorf("no %q in:\n%q", part, colors)
 		}
 	}
-	if text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored, ""); text != bare {
+	if text := trimmed(ansi.Strip(colors)); text != bare {
 		t.Errorf("with colours another text:\n%s", text)
 	}
 }
@@ -133,11 +139,11 @@ func TestPictureIsSafe(t *testing.T) {
 	s := sample()
 	s.Service, s.Members[0].Node, s.Groups[0].Name, s.news[0].To, s.Error = "a\x1b[2J", "b\x1b[2J\n", "c\x07", "d\x1b]0;x\x07", "e\x1b[2J\n"
 	s.Malformed = []string{"malformed row f\x1b[2J", "g"}
-	got := drawn(picture(s, 200, 40), false)
+	got := drawn(s, 200, 40, mono())
 	if !strings.Contains(got, `left out, as it cannot be read (2): "malformed row f\x1b[2J"`) {
 		t.Errorf("the malformed rows are not in:\n%s", got)
 	}
-	if strings.ContainsAny(got, "\x1b\x07") || strings.Count(got, "\n") != len(picture(s, 200, 40)) {
+	if strings.ContainsAny(got, "\x1b\x07") || strings.Count(got, "\n") != strings.Count(drawn(sample(), 200, 40, mono()), "\n")+4 {
 		t.Errorf("%q", got)
 	}
 }
