@@ -7,25 +7,34 @@ LAMBDA_ARCH ?= arm64
 CDK         := npx --yes aws-cdk@2.1148.1
 
 # Modules besides the root's, in which the heavy dependencies are.
-MODULES := infra/cdk otel docs/dashboards e2e
+MODULES := cmd/dynamolease tools infra/cdk otel docs/dashboards e2e
+
+# Each module is built by its own go.mod, as its users build it. go.work is for commands by hand.
+export GOWORK := off
 
 # CDK's runtime says on each start how long it will support this version of Node.js.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
 
-.PHONY: help demo test test-root test-otel test-cdk test-e2e test-aws \
+.PHONY: help demo test test-root test-command test-tools test-otel test-cdk test-e2e test-aws \
 	proof proof-short proof-aws planted promises fuzz bench lambda deploy destroy lint fmt ci
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
 
 demo: ## the main job on real input: four worker processes count the words of the Go standard library
-	$(GO) run ./cmd/dynamolease demo
+	cd tools && $(GO) run ./demo
 
 test: ## all tests of all modules, two at a time, on databases of their own; what each prints comes when it has ended
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-root test-otel test-cdk test-e2e
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-root test-e2e test-cdk test-command test-tools test-otel
 
-test-root: ## those of the library and its programs, with the race detector
+test-root: ## those of the library and the reaper, with the race detector
 	DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
+
+test-command: ## those of the operators' command
+	cd cmd/dynamolease && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
+
+test-tools: ## those of the demo and the benchmark
+	cd tools && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
 
 test-otel: ## the adapter for OpenTelemetry, and the dashboard's queries in Prometheus's own engine
 	cd otel && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
@@ -52,9 +61,9 @@ planted: ## plant mistakes into the library, each of which the suites have to ca
 FUZZTIME ?= 10s
 
 fuzz: ## each fuzz test of what is read from the table or from outside, for FUZZTIME
-	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z]+' dynamolease internal lambda | sed -E 's|/[^/]*:func | |' | \
+	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z]+' dynamolease internal lambda tools | sed -E 's|/[^/]*:func | |' | \
 		while read -r folder name; do echo "$$folder $$name"; \
-			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$folder" </dev/null || exit 1; \
+			(cd "$$folder" && $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) . </dev/null) || exit 1; \
 		done
 
 promises: ## the tests of each promise
@@ -64,7 +73,7 @@ test-aws: ## those of the library against DynamoDB itself: the usual AWS configu
 	DYNAMOLEASE_TEST_AWS=1 $(GO) test $(TESTFLAGS) -timeout 60m ./dynamolease/...
 
 bench: ## what the library costs, beside bare SDK calls and other patterns; writes docs/cost.md, its figures and its plots
-	$(GO) run ./cmd/dynamolease bench --docs docs
+	cd tools && $(GO) run ./bench --docs ../docs
 
 lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 for the other architecture)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \
@@ -76,10 +85,11 @@ deploy: lambda ## provision the table, its reaper and its alarms in your AWS acc
 destroy: lambda ## take that away again; the table and its rows stay
 	cd infra/cdk && $(CDK) destroy
 
-lint: ## formatting, vet, staticcheck, in all modules
+lint: ## formatting, vet, staticcheck, in all modules; and that the programs build in the workspace, too
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
 	@for module in . $(MODULES); do echo "lint $$module"; \
 		(cd $$module && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
+	GOWORK= $(GO) build ./cmd/dynamolease/... ./tools/...
 
 fmt: ## format the code
 	gofmt -w .

@@ -59,7 +59,6 @@ func newQuiet(t *testing.T) *quiet {
 	t.Cleanup(server.Close)
 	t.Setenv(tableVariable, "leases")
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", server.URL)
-	t.Setenv("DYNAMODB_ENDPOINT", server.URL)
 	return q
 }
 
@@ -117,9 +116,6 @@ func TestArgumentsAreCheckedFirst(t *testing.T) {
 	q.refuses("--grace must be between 0 and a year", "reap", "--grace", "8761h")
 	q.refuses("--timeout must be more than 0", "reap", "--timeout", "0s")
 	q.refuses("--wait must be more than 0", "table", "create", "--wait", "0s")
-	q.refuses("--limit must be more than 0", "bench", "--limit", "0s")
-	q.refuses("--run: error parsing regexp", "bench", "--run", "(")
-	q.refuses("--docs must be a directory with a cost.md", "bench", "--docs", t.TempDir())
 	q.refuses(`--table "no table" is neither the name of a table`, "reap", "--table", "no table")
 	q.refuses(`--region "Europe, west" is not a Region`, "reap", "--region", "Europe, west")
 	q.refuses(`--endpoint-url "localhost" is not a URL`, "reap", "--endpoint-url", "localhost")
@@ -174,7 +170,7 @@ func TestHelpShowsFlagsAsTheyAreGiven(t *testing.T) {
 			t.Errorf("%s: code %d\n%s", c.CommandPath(), code, help)
 		}
 	})
-	for command, shown := range map[string]bool{"leases": true, "table create": true, "bench": false, "demo": false, "version": false} {
+	for command, shown := range map[string]bool{"leases": true, "table create": true, "version": false} {
 		_, help, _ := call(t.Context(), append(strings.Fields(command), "--help")...)
 		if strings.Contains(help, "--endpoint-url") != shown {
 			t.Errorf("%s:\n%s", command, help)

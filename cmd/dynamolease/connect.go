@@ -19,9 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/logging"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/watch"
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/internal/operate"
-	"github.com/dynamolease/dynamolease/internal/watch"
 )
 
 // A connection is a table that can be reached.
@@ -41,7 +41,6 @@ func (p *program) connect(ctx context.Context) (*connection, error) {
 	if err := p.checkPlace(); err != nil {
 		return nil, err
 	}
-	p.connected = true
 	c := &connection{meter: new(watch.Meter)}
 	var client *dynamodb.Client
 	err := p.inTime(ctx, func(ctx context.Context) (err error) {

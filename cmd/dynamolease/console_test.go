@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
 
@@ -24,10 +26,11 @@ type console struct {
 	cmd     *exec.Cmd
 	tty     *os.File
 	changed chan struct{} // has a value when there is more text
-	ended   chan struct{}
+	ended   sync.WaitGroup
 
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu     sync.Mutex
+	text   bytes.Buffer // sent, but for what await has passed
+	screen *vt.Emulator // shows what was sent
 }
 
 // asProcess is the command as a process of its own, with these variables besides what the test has.
@@ -45,28 +48,31 @@ func asProcess(t testing.TB, env []string, args ...string) *exec.Cmd {
 // openConsole starts a process in a terminal.
 func openConsole(t testing.TB, cmd *exec.Cmd, width, height uint16) *console {
 	t.Helper()
-	c := &console{TB: t, cmd: cmd, changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	c := &console{TB: t, cmd: cmd, changed: make(chan struct{}, 1), screen: vt.NewEmulator(cmp.Or(int(width), 80), cmp.Or(int(height), 24))}
 	var err error
 	if c.tty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Cols: width, Rows: height}); err != nil {
 		t.Fatal(err)
 	}
-	go c.read()
+	c.ended.Go(c.read)
+	c.ended.Go(func() { _, _ = io.Copy(c.tty, c.screen) }) // answers to the process's questions
 	t.Cleanup(func() {
 		_ = c.cmd.Process.Kill()
 		_ = c.tty.Close()
 		_ = c.cmd.Wait() // an error, where the test has waited already
-		<-c.ended
+		c.ended.Wait()
 	})
 	return c
 }
 
+// read has the terminal show what the process sends, until the process ends.
 func (c *console) read() {
-	defer close(c.ended)
+	defer c.screen.InputPipe().(io.Closer).Close()
 	b := make([]byte, 4096)
 	for {
 		n, err := c.tty.Read(b)
 		c.mu.Lock()
 		c.text.Write(b[:n])
+		_, _ = c.screen.Write(b[:n])
 		c.mu.Unlock()
 		select {
 		case c.changed <- struct{}{}:
@@ -108,12 +114,42 @@ func (c *console) enter(keys string) {
 	}
 }
 
-// picture waits for the end of the next picture, and returns its lines.
-func (c *console) picture() []string {
+// shows waits until the screen is as it must be, and returns its lines.
+func (c *console) shows(what string, good func(lines []string) bool) []string {
 	c.Helper()
-	c.await("\x1b[H")
-	text := strings.TrimPrefix(c.await("\x1b[J"), "\x1b[2J")
-	return strings.Split(strings.NewReplacer("\x1b[K", "", "\r", "").Replace(text), "\n")
+	limit := time.After(20 * time.Second)
+	for {
+		lines := c.lines()
+		if good(lines) {
+			return lines
+		}
+		select {
+		case <-c.changed:
+		case <-limit:
+			c.Fatalf("the screen does not show %s:\n%s", what, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// lines returns what the screen shows, without the empty lines at its end.
+func (c *console) lines() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := strings.Split(c.screen.String(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// isRestored reports whether the terminal is as it was before a picture.
+func (c *console) isRestored() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.screen.IsAltScreen() && !c.screen.CursorHidden()
 }
 
 // wait waits for the end of the process, and returns the exit code and what the terminal was sent last.
@@ -124,7 +160,7 @@ func (c *console) wait() (code int, rest string) {
 	if err != nil && !errors.As(err, &exit) {
 		c.Fatal(err)
 	}
-	<-c.ended
+	c.ended.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cmd.ProcessState.ExitCode(), c.text.String()
@@ -133,6 +169,9 @@ func (c *console) wait() (code int, rest string) {
 // resize gives the terminal another size, of which the process is told.
 func (c *console) resize(width, height uint16) {
 	c.Helper()
+	c.mu.Lock()
+	c.screen.Resize(int(width), int(height))
+	c.mu.Unlock()
 	if err := pty.Setsize(c.tty, &pty.Winsize{Cols: width, Rows: height}); err != nil {
 		c.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func normal(text string) string {
 	return text
 }
 
-// Each command is in the documentation's table, and each of its flags somewhere, but for those of the demo and the benchmark.
+// Each command is in the documentation's table, and each of its flags somewhere.
 func TestDocsNameEachCommand(t *testing.T) {
 	written, err := os.ReadFile(document)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestDocsNameEachCommand(t *testing.T) {
 		if name != "" && !c.Hidden && c.Name() != "help" && !c.HasSubCommands() && !strings.Contains(text, "`"+name) {
 			t.Errorf("%q is not in %s", name, document)
 		}
-		if name != "demo" && name != "bench" && !c.Hidden {
+		if !c.Hidden {
 			c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 				if !strings.Contains(text, "--"+f.Name) {
 					t.Errorf("--%s of %q is not in %s", f.Name, name, document)

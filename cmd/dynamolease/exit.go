@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // Exit codes; rootHelp and docs/command.md say the same.
@@ -33,16 +33,7 @@ func misuse(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // errNotConfirmed is returned when a question was not answered with yes, or could not be asked.
 var errNotConfirmed = errors.New("not confirmed, nothing was changed")
 
-// exitCode is that of a command. One that has a database of its own fails, or is misused: what it misses there, or does not know, is
-// nothing that was ordered.
-func (p *program) exitCode(err error) int {
-	var usage *usageError
-	if !p.connected && !errors.As(err, &usage) {
-		return exitFailed
-	}
-	return exitCode(err)
-}
-
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	var usage *usageError
 	var argument *dynamolease.ArgumentError

@@ -11,35 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
-// explain is an error in the words of the command: what to do where it is the settings.
+// explain returns the text of an error in the words of the command. If the settings are wrong, it says what to do.
 func (p *program) explain(err error) string {
 	var late *operate.LimitError
-	switch {
-	case errors.As(err, &late):
-		return err.Error() // it says which limit
-	case p.connected:
-		return p.explainTable(err)
-	default:
-		return explainOwn(err)
-	}
-}
-
-// explainOwn is the error of a command that has a database of its own.
-func explainOwn(err error) string {
-	var dial *net.OpError
-	var lookup *net.DNSError
-	if errors.As(err, &dial) || errors.As(err, &lookup) {
-		return fmt.Sprintf("%v\nthe database cannot be reached: check DYNAMODB_ENDPOINT, if it is set", err)
-	}
-	return err.Error()
-}
-
-// explainTable is the error of a command that works on the table that the flags say.
-func (p *program) explainTable(err error) string {
 	var missing *types.ResourceNotFoundException
 	var argument *dynamolease.ArgumentError
 	var api smithy.APIError
@@ -50,6 +28,8 @@ func (p *program) explainTable(err error) string {
 	var record tls.RecordHeaderError
 	var garbled *smithy.DeserializationError
 	switch {
+	case errors.As(err, &late):
+		return err.Error() // it says which limit
 	case errors.As(err, &missing):
 		return fmt.Sprintf("table %q does not exist in this account and Region, or is still being created: check --table, --region, --profile and "+
 			"--endpoint-url, or make it with: dynamolease table create --table %s\n%v", p.table, p.table, behind(err))

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // Who has set a limit is told that it was the reason; who has not is not.
@@ -25,7 +23,7 @@ func TestTimeouts(t *testing.T) {
 		f.expect(1, "", "it took longer than --timeout allows (300ms)", append(command, "--timeout", "300ms", "--endpoint-url", url)...)
 	}
 	f.expect(1, "", "it took longer than --wait allows (300ms)", "table", "create", "--wait", "300ms", "--endpoint-url", url)
-	p := &program{connected: true}
+	p := new(program)
 	if text := p.explain(fmt.Errorf("read: %w", context.DeadlineExceeded)); strings.Contains(text, "--timeout") || !strings.Contains(text, "no answer came in time") {
 		t.Error(text)
 	}
@@ -51,27 +49,4 @@ func TestReleaseThatIsNotAllowed(t *testing.T) {
 		}
 	}
 	f.unchanged()
-}
-
-// The benchmark and the demo have limits of their own, and look at no table that flags say.
-func TestTimeoutsOfTheBenchmark(t *testing.T) {
-	code, _, errs := call(t.Context(), "bench", "--run", "^Acquire", "--timeout", "20ms")
-	if code != 1 || !strings.Contains(errs, "it took longer than --timeout allows (20ms)") || strings.Contains(errs, "15s") {
-		t.Errorf("code %d, %s", code, errs)
-	}
-	dir, _ := writeInput(t, 20)
-	code, _, errs = call(t.Context(), "demo", "--input", dir, "--timeout", "20ms")
-	if code != 1 || !strings.Contains(errs, "the demo did not end within 20ms, as --timeout says") || strings.Contains(errs, "15s") {
-		t.Errorf("code %d, %s", code, errs)
-	}
-	p := new(program)
-	if code := p.exitCode(fmt.Errorf("acquire: %w", dynamolease.ErrUnknownOutcome)); code != 1 {
-		t.Errorf("code %d, although nothing was ordered", code)
-	}
-	if text := p.explain(fmt.Errorf("wait for the replacement: %w", context.DeadlineExceeded)); strings.Contains(text, "--") { // a limit that nobody set
-		t.Error(text)
-	}
-	if text := p.explain(fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: errInterrupted})); strings.Contains(text, "--") || !strings.Contains(text, "DYNAMODB_ENDPOINT") {
-		t.Error(text)
-	}
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"os"
 	"testing"
 
-	"github.com/dynamolease/dynamolease/internal/demo"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 	"github.com/dynamolease/dynamolease/internal/fields"
-	"github.com/dynamolease/dynamolease/internal/operate"
 )
 
 // checkFields expects that what a command has printed is documented.
@@ -32,14 +30,7 @@ func TestDocsNameEachField(t *testing.T) {
 		"table create": fields.OfType[operate.Checked], "table check": fields.OfType[operate.Checked], "table describe": fields.OfType[operate.Description],
 		"leases": fields.OfType[operate.Leases], "members": fields.OfType[operate.Members], "process": fields.OfType[operate.Process],
 		"release": fields.OfType[operate.Released], "drain": fields.OfType[operate.Standing], "undrain": fields.OfType[operate.Standing],
-		"reap": fields.OfType[operate.Reaping], "demo": fields.OfType[demo.Verdict], "version": fields.OfType[build],
-		"bench": func() (fields.Fields, error) {
-			published, err := os.ReadFile("../../docs/cost.json") // a run of everything
-			if err != nil {
-				return nil, err
-			}
-			return fields.Of(published)
-		},
+		"reap": fields.OfType[operate.Reaping], "version": fields.OfType[build],
 	} {
 		documented, err := fields.Documented(document, command)
 		if err != nil {
@@ -54,16 +45,4 @@ func TestDocsNameEachField(t *testing.T) {
 			t.Errorf("%s --json: %s", command, problem)
 		}
 	}
-}
-
-// What the benchmark prints now, besides what it printed when its figures were published.
-func TestBenchPrintsWhatIsDocumented(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures")
-	}
-	code, out, errs := call(t.Context(), "bench", "--json", "--run", "^(Acquire|Round of 10 leases)", "--rounds", "1", "--limit", "100ms")
-	if code != 0 {
-		t.Fatalf("code %d, %s", code, errs)
-	}
-	checkFields(t, "bench", []byte(out))
 }

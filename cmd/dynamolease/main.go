@@ -28,10 +28,9 @@ func main() {
 
 // A program is one run of the command.
 type program struct {
-	in        io.Reader
-	out, err  io.Writer
-	asks      bool // there is somebody to answer questions
-	connected bool // the table that the flags say is what errors are about
+	in       io.Reader
+	out, err io.Writer
+	asks     bool // there is somebody to answer questions
 	settings
 }
 
@@ -44,5 +43,5 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	p.report(command, err)
-	return p.exitCode(err)
+	return exitCode(err)
 }

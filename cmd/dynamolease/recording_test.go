@@ -5,9 +5,11 @@ package main
 import (
 	"bufio"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 const recording = "../../docs/watch.txt"
@@ -87,7 +89,7 @@ func readScenes(text string) []scene {
 // record runs the demo, and watches it in a terminal until it has seen what is to be shown.
 func record(t *testing.T) []scene {
 	t.Helper()
-	demo := asProcess(t, nil, "demo", "--plain")
+	demo := exec.CommandContext(t.Context(), "go", "run", "-C", "../../tools", "./demo", "--plain")
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -108,8 +110,9 @@ func record(t *testing.T) []scene {
 		}
 	}()
 	var all, chosen []scene
-	for chosen == nil {
-		s := scene{picture: strings.TrimRight(strings.Join(c.picture(), "\n"), "\n") + "\n"}
+	for last := ""; chosen == nil; {
+		s := scene{picture: c.still(last)}
+		last = s.picture
 		for len(said) > 0 {
 			s.said = append(s.said, <-said)
 		}
@@ -128,6 +131,21 @@ func record(t *testing.T) []scene {
 	return chosen
 }
 
+// still waits until the screen shows another picture, and nothing more is drawn.
+func (c *console) still(before string) string {
+	c.Helper()
+	c.shows("another picture", func(lines []string) bool {
+		return len(lines) > 0 && strings.HasPrefix(lines[0], "service ") && strings.Join(lines, "\n")+"\n" != before
+	})
+	for {
+		select {
+		case <-c.changed:
+		case <-time.After(100 * time.Millisecond):
+			return strings.Join(c.lines(), "\n") + "\n"
+		}
+	}
+}
+
 // news is what the demo says of what happens.
 var news = regexp.MustCompile(`s  w\d (now owns|is killed|is stopped|goes on)`)
 
@@ -135,7 +153,7 @@ var news = regexp.MustCompile(`s  w\d (now owns|is killed|is stopped|goes on)`)
 func invited(t *testing.T, lines *bufio.Scanner) []string {
 	t.Helper()
 	for lines.Scan() {
-		if command, ok := strings.CutPrefix(lines.Text(), "  dynamolease "); ok {
+		if command, ok := strings.CutPrefix(lines.Text(), "  go run ./cmd/dynamolease "); ok {
 			return strings.Fields(command)
 		}
 	}

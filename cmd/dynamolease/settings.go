@@ -56,7 +56,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(
 		p.tables(), p.leases(), p.members(), p.process(), p.watch(),
 		p.release(), p.drain(), p.undrain(), p.reap(),
-		p.bench(), p.demo(), p.demoWorker(), p.completion(), p.version(),
+		p.completion(), p.version(),
 	)
 	p.addHelp(root)
 	return root

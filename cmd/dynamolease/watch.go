@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"time"
@@ -8,20 +9,20 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/dynamolease/dynamolease/internal/watch"
+	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/watch"
 )
 
 func (p *program) watch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch SERVICE [GROUP...]", Short: "Watch members, owners and moves as they happen",
 		Long: `Shows the members of a service with their shares, the partitions of its groups by owner, and each move. Without groups it shows
-those that the members list. The number of a member stands for it in the grids, a dot for a partition that nobody holds; red is
-an owner that is no member any more. How many partitions a group has is not in the table, so that free ones above all that were
-held since the start are not shown.
+those that the members list. In the grids the number of a member stands for it, and a dot for a partition without an owner.
+Partitions whose owner is no longer a member are shown in red. How many partitions a group has is not in the table: free ones
+above all that were held since the start are not shown.
 
-On a terminal it is a picture that follows the terminal's size; otherwise a line for each change, with --json as JSON: the first
-line has all that is held as moves from nobody. End it with Ctrl-C. Each look reads the members and the groups: the read units
-are shown.`,
+On a terminal it shows a picture that follows the terminal's size. Elsewhere it prints a line for each change, with --json as
+JSON; the first JSON line lists everything that is held as moves from nobody. End it with q or Ctrl-C. Each look reads the
+members and the groups, and the picture shows the read units.`,
 		Args: takes("SERVICE", "GROUP..."),
 	}
 	interval := c.Flags().Duration("interval", 2*time.Second, "the time from one look to the next, at least 100ms")
@@ -34,17 +35,23 @@ are shown.`,
 		if c.Flags().Changed("timeout") {
 			p.timeout = *timeout // without, who logs in has as long as with other commands
 		}
+		cfg := watch.Config{
+			Service: args[0], Groups: args[1:], Interval: *interval, Look: *timeout,
+			Style: p.watchStyle(*plain, *noColor), Out: p.out,
+		}
+		if p.asks {
+			cfg.In = p.in
+		}
+		if cfg.Style == watch.Mono || cfg.Style == watch.Color {
+			defer p.holdErrors()()
+		}
 		conn, err := p.connect(c.Context())
 		if err != nil {
 			return err
 		}
 		defer conn.close()
-		resized, stop := notifyResize()
-		defer stop()
-		return watch.Run(c.Context(), watch.Config{
-			Store: conn.Store, Meter: conn.meter, Service: args[0], Groups: args[1:], Interval: *interval, Look: *timeout,
-			Style: p.watchStyle(*plain, *noColor), Out: p.out, Size: func() (int, int) { return sizeOf(p.out) }, Resized: resized,
-		})
+		cfg.Store, cfg.Meter = conn.Store, conn.meter
+		return watch.Run(c.Context(), cfg)
 	}
 	return c
 }
@@ -62,19 +69,19 @@ func (p *program) watchStyle(plain, noColor bool) watch.Style {
 	}
 }
 
-// canDraw tells whether an output is a terminal on which a picture can move.
+// holdErrors keeps what is written to stderr until the returned function is called: it would spoil the picture.
+func (p *program) holdErrors() (release func()) {
+	stderr, held := p.err, new(bytes.Buffer)
+	p.err = held
+	return func() {
+		p.err = stderr
+		_, _ = held.WriteTo(stderr) // there is no other place to say that it fails
+	}
+}
+
+// canDraw reports whether an output is a terminal that can show a moving picture.
 func canDraw(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	kind := os.Getenv("TERM")
 	return ok && kind != "" && kind != "dumb" && term.IsTerminal(int(f.Fd()))
-}
-
-// sizeOf is the size of a terminal in characters.
-func sizeOf(out io.Writer) (width, height int) {
-	if f, ok := out.(*os.File); ok {
-		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
-			return width, height
-		}
-	}
-	return 80, 24
 }

@@ -30,6 +30,9 @@ type finding struct {
 	took    time.Duration // without the build
 }
 
+// withoutWorkspace has the go command build a module by its own go.mod: the tree may lie in a workspace of others.
+const withoutWorkspace = "GOWORK=off"
+
 // buildLimit bounds the build of a test binary, on a machine that has other things to do as well.
 const buildLimit = 5 * time.Minute
 
@@ -42,7 +45,7 @@ func build(ctx context.Context, s *suite, root, overlay, binary string) error {
 		args = append(args, "-overlay", overlay)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, s.pkg)...)
-	cmd.Dir = filepath.Join(root, s.module)
+	cmd.Dir, cmd.Env = filepath.Join(root, s.module), append(os.Environ(), withoutWorkspace)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", s.name, err, out)
 	}

@@ -57,7 +57,7 @@ func (s *suite) folder(root string) string { return filepath.Join(root, s.module
 // load finds out what the suite is built from: a bug elsewhere is nothing that it could catch.
 func (s *suite) load(ctx context.Context, root string) error {
 	list := exec.CommandContext(ctx, "go", "list", "-test", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", s.pkg)
-	list.Dir = filepath.Join(root, s.module)
+	list.Dir, list.Env = filepath.Join(root, s.module), append(os.Environ(), withoutWorkspace)
 	var problem strings.Builder
 	list.Stderr = &problem
 	out, err := list.Output()
