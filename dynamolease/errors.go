@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
@@ -51,25 +50,3 @@ func (e *SetupError) Error() string {
 }
 
 func (e *SetupError) Unwrap() error { return e.Err }
-
-// explain wraps the error of an operation: what was tried, and what to do where the table or a
-// permission is missing.
-func (s *Store) explain(err error, format string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf(format+": %w", append(args, s.setup(err))...)
-}
-
-func (s *Store) setup(err error) error {
-	switch {
-	case request.NoTable(err):
-		return &SetupError{s.rows.Name, "it does not exist in this account and Region (or is still being created)",
-			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
-	case request.Denied(err):
-		return &SetupError{s.rows.Name, "these credentials are not allowed to do that",
-			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, for Reap also Scan and DeleteItem, and for" +
-				" CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
-	}
-	return err
-}

@@ -2,6 +2,8 @@ package dynamolease
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
@@ -50,9 +52,9 @@ func sessionKey(service, session string) rowstore.Key {
 	return rowstore.Key{PK: memberPrefix + service, SK: nodePrefix + session}
 }
 
-// decode begins to read a row. Its errors are a [RowError].
-func decode(row rowstore.Item) *rowstore.Decoder { return rowstore.Decode(row, malformed) }
-
-func malformed(k rowstore.Key, attribute, problem string) error {
-	return &RowError{PK: k.PK, SK: k.SK, Attribute: attribute, Problem: problem}
+// partitionOf returns the number in a lease's sort key. It is false for any other key.
+func partitionOf(k rowstore.Key) (partition int, ok bool) {
+	digits, ok := strings.CutPrefix(k.SK, "P#")
+	n, err := strconv.ParseUint(digits, 10, 63) // takes digits only
+	return int(n), ok && err == nil && len(k.SK) == partitionLen
 }

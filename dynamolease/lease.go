@@ -77,7 +77,8 @@ func (v validity) remaining() time.Duration {
 	}
 }
 
-// validity returns how long the holder may count on a row with this expiry, which an attempt wrote.
-func (s *Store) validity(applied *rowstore.Pending[leaseRow], ttl time.Duration, exp int64, answer request.Answer) validity {
-	return validity{time: s.rows.Time, until: applied.At.Until(ttl, exp, answer)}
+// newValidity returns how long the holder may count on a row with this expiry, which an attempt that
+// began at a moment wrote.
+func newValidity(clock *rowstore.Time, at rowstore.Moment, ttl time.Duration, exp int64, answer request.Answer) validity {
+	return validity{time: clock, until: at.Until(ttl, exp, answer)}
 }

@@ -40,7 +40,7 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 	}
 	lease = a.describe(done.Known.Row)
 	if done.Applied != nil {
-		lease.validity = s.validity(done.Applied, ttl, done.Known.Row.exp, done.Answer)
+		lease.validity = newValidity(s.rows.Time, done.Applied.At, ttl, done.Known.Row.exp, done.Answer)
 	}
 	return lease, done.Applied != nil, nil
 }

@@ -190,7 +190,7 @@ func (j *joint) acquired(attempt int, answer request.Answer) {
 		a := p.attempts[attempt]
 		j.store.leases.Keep(p.key, rowstore.Known[leaseRow]{Row: a.Row}, a.At)
 		j.leases[i] = a.Row.lease()
-		j.leases[i].validity = j.store.validity(&a, j.ttl, a.Row.exp, answer)
+		j.leases[i].validity = newValidity(j.store.rows.Time, a.At, j.ttl, a.Row.exp, answer)
 	}
 }
 

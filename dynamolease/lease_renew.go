@@ -43,7 +43,7 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 		if renewed.Applied != nil {
 			row := renewed.Applied.Row
 			lease := row.lease()
-			lease.validity = s.validity(renewed.Applied, ttl, row.exp, renewed.Answer)
+			lease.validity = newValidity(s.rows.Time, renewed.Applied.At, ttl, row.exp, renewed.Answer)
 			leases = append(leases, lease)
 		}
 	}

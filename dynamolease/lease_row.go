@@ -3,8 +3,6 @@ package dynamolease
 import (
 	"bytes"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
@@ -58,8 +56,8 @@ func decodeLease(row rowstore.Item) (leaseRow, error) {
 	if d.Has(attrWork) {
 		lease.work = d.Text(attrWork)
 	}
-	if d.Err == nil {
-		_, d.Err = partitionOf(lease.key)
+	if _, ok := partitionOf(d.Key); !ok {
+		d.Fail(rowstore.AttrSK, "is not P# and a partition of 10 digits")
 	}
 	return lease, d.Err
 }
@@ -145,16 +143,6 @@ func (r leaseRow) freed(at rowstore.Moment, retention time.Duration) leaseRow {
 	r.holder, r.exp, r.revoked = holder{}, 0, false
 	r.ttl = cleanup(at.Latest(), retention)
 	return r
-}
-
-// partitionOf returns the number in a lease's sort key.
-func partitionOf(k rowstore.Key) (int, error) {
-	digits, ok := strings.CutPrefix(k.SK, "P#")
-	n, err := strconv.ParseUint(digits, 10, 63) // takes digits only
-	if !ok || err != nil || len(k.SK) != partitionLen {
-		return 0, malformed(k, rowstore.AttrSK, "is not P# and a partition of 10 digits")
-	}
-	return int(n), nil
 }
 
 // lease returns what the caller gets to see, except for how long it may count on it.

@@ -2,7 +2,6 @@ package dynamolease
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,23 +21,6 @@ type reaping struct {
 	mu     sync.Mutex // never held across a request
 	report ReapReport
 	err    error // the first
-}
-
-// run reaps each segment from where the last run left it, and keeps where this one got to. work ends
-// before ctx does.
-func (r *reaping) run(work, ctx context.Context) {
-	before, err := r.position(work)
-	if err != nil {
-		r.halt(work, err)
-		return
-	}
-	r.report.Resumed = before.resumes()
-	after := slices.Clone(before)
-	_ = rowstore.Parallel(len(after), len(after), func(i int) error {
-		after[i] = r.segment(work, i, before[i])
-		return nil
-	})
-	r.keep(ctx, before, after)
 }
 
 // note changes the report.

@@ -24,8 +24,8 @@ func (e *RowError) Error() string {
 // the row of a member or a session, and for one whose key is not that of a lease.
 func (e *RowError) Partition() (group string, partition int, ok bool) {
 	group, isLease := strings.CutPrefix(e.PK, leasePrefix)
-	partition, err := partitionOf(rowstore.Key{PK: e.PK, SK: e.SK})
-	if !isLease || group == "" || err != nil {
+	partition, isPartition := partitionOf(rowstore.Key{PK: e.PK, SK: e.SK})
+	if !isLease || group == "" || !isPartition {
 		return "", 0, false
 	}
 	return group, partition, true
@@ -53,4 +53,11 @@ func RowErrors(err error) (rows []*RowError, only bool) {
 		}
 	}
 	return nil, false
+}
+
+// decode begins to read a row. Its errors are a [RowError].
+func decode(row rowstore.Item) *rowstore.Decoder { return rowstore.Decode(row, malformed) }
+
+func malformed(k rowstore.Key, attribute, problem string) error {
+	return &RowError{PK: k.PK, SK: k.SK, Attribute: attribute, Problem: problem}
 }

@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,28 @@ func (s *Store) firstEpoch(at rowstore.Moment) int64 {
 // seconds, and begins no more of them. A store needs no Close otherwise, and Close gives nothing up:
 // leases and memberships stay until released, left or expired.
 func (s *Store) Close() { s.background.wait() }
+
+// explain wraps the error of an operation: what was tried, and what to do where the table or a
+// permission is missing.
+func (s *Store) explain(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, s.setup(err))...)
+}
+
+func (s *Store) setup(err error) error {
+	switch {
+	case request.NoTable(err):
+		return &SetupError{s.rows.Name, "it does not exist in this account and Region (or is still being created)",
+			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
+	case request.Denied(err):
+		return &SetupError{s.rows.Name, "these credentials are not allowed to do that",
+			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, for Reap also Scan and DeleteItem, and for" +
+				" CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
+	}
+	return err
+}
 
 // A background runs work that outlives the call that began it, until it is told to wait for all of it.
 type background struct {
