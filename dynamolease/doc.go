@@ -1,81 +1,92 @@
 // Package dynamolease keeps leases and membership in one DynamoDB table.
 //
-// A service on many nodes splits its work into partitions, and each partition is to be worked by one node at a time. A
-// [Store] says which: it gives leases (one holder per partition, with a fencing epoch) and membership (who is alive,
-// where, taking part in which groups). There is no server to run. Package coordinator puts the two together and runs a
-// handler for each partition in exactly one place; most programs need only that.
+// A service on many nodes splits its work into partitions, and each partition must be worked by one
+// node at a time. A [Store] decides which node that is: it gives leases (one holder per partition,
+// with a fencing epoch) and membership (which nodes are alive, where, and in which groups they take
+// part). There is no server to run. Package coordinator puts the two together and runs a handler for
+// each partition in exactly one place; most programs need only that.
 //
 // # Why two nodes never hold one lease
 //
-// The row in the table is the only authority. Four rules make it one, whatever the clocks of the nodes say:
+// The row in the table is the only authority. Four rules make it one, whatever the clocks of the nodes
+// say:
 //
-//   - Every write is a compare-and-set. Each row carries a random rev that is new at every write, and a write is
-//     conditional on the rev that its writer saw. A request that arrives late changes nothing that came after it.
-//   - An expiry is written as the latest time that the store's clock may show, plus the ttl. So the lease lasts at
-//     least the ttl by the store's clock.
-//   - A lease of somebody else is live unless it has expired by the earliest time that the store's clock may show.
-//     Acquire, Renew, Release, Owners and Members all use this one rule.
-//   - A holder never asks what time it is. Its lease is good until ttl after the call that got it began, on the node's
-//     own elapsed-time clock, which sees a suspended machine too: [Lease.Remaining]. That moment lies before the
-//     expiry that others judge by.
+//   - Every write is a compare-and-set. Each row carries a random rev that is new at every write, and a
+//     write is conditional on the rev that its writer saw. A request that arrives late changes nothing
+//     that came after it.
+//   - A writer sets the expiry to the latest time that the store's clock may show, plus the ttl. So the
+//     lease lasts at least the ttl by the store's clock.
+//   - A reader treats another owner's lease as expired only after the earliest time that the store's
+//     clock may show. Acquire, Renew, Release, Owners and Members all use this one rule.
+//   - A holder never asks what time it is. Its lease is good until ttl after the call that got it began,
+//     on the node's own elapsed-time clock, which sees a suspended machine too: [Lease.Remaining]. That
+//     moment lies before the expiry that others judge by.
 //
 // # The store's clock
 //
-// DynamoDB has no "now" in its expressions, but it puts a Date on every response. Together with the moments at which
-// the request went out and the answer came in, that bounds the difference between its clock and this node's; many
-// answers bound it better, and outvote one that lies. What comes out is always an interval, [Store.Now]. So an expired
-// lease can be taken in the first call of a process that has just started, and a node whose wall clock is wrong by
-// hours is no danger and no nuisance.
+// DynamoDB has no "now" in its expressions, but it puts a Date on every response. The moments at which
+// the request went out and the answer came in then bound the difference between its clock and this
+// node's. Many answers bound it better, and outvote one that lies. The result is always an interval,
+// [Store.Now]. So an expired lease can be taken in the first call of a process that has just started,
+// and a node whose wall clock is wrong by hours is no danger and no nuisance.
 //
-// Not the same clock measures everything on the node. A holder counts with the one of the node's clocks on which most
-// time has passed, so that a pause ends its leases; the age of a Date is measured with the monotonic clock as well, so
-// that a wall clock which steps forward does not make other leases look expired. Where the two disagree by more than a
-// trifle, what was known of the store's clock is thrown away, and the next call reads before it decides.
+// Two different clocks measure time on the node. A holder counts with the clock on which most time has
+// passed, so that a pause ends its leases. The age of a Date is measured with the monotonic clock as
+// well, so that a wall clock which steps forward does not make other leases look expired. If the two
+// disagree by more than a trifle, the store forgets what it knew of the store's clock, and the next
+// call reads before it decides.
 //
-// What is known of the time takes two answers that agree, so the first call of a process makes a cheap read more.
+// The time is known once two answers agree, so the first call of a process makes one cheap read more.
 //
 // # Sessions
 //
-// A lease with an expiry of its own must be renewed by itself. A [Session] is one life of a node, and one heartbeat of it
-// keeps any number of leases: such a lease names the session's row, and lives as long as that does.
+// A lease with an expiry of its own must be renewed by itself. A [Session] is one life of a node, and
+// its one heartbeat keeps any number of leases: such a lease names the session's row, and lives as long
+// as that row does.
 //
-//   - A heartbeat is conditional on the row being as it was seen, and is not sent after the session's own end. A session
-//     that once expired is never extended; an answer that comes too late does not bring it back.
-//   - Taking a lease over from a dead session checks, in the same transaction, that the session's row is still the expired
-//     one that was seen. A heartbeat that lands first makes it fail.
-//   - The row ends with the session alone: after its work has stopped and its leases are released, or long after it has
-//     expired. [Store.Leave] takes a node off the members, and changes nothing about its leases.
+//   - A heartbeat is conditional on the row being as it was seen, and is not sent after the session's own
+//     end. A session that once expired is never extended; an answer that comes too late does not bring
+//     it back.
+//   - A takeover from a dead session checks, in the same transaction, that the session's row is still
+//     the expired one that was seen. A heartbeat that lands first makes the takeover fail.
+//   - Only the session ends its row: after its work has stopped and its leases are released, or long
+//     after it has expired. [Store.Leave] takes a node off the members, and changes nothing about its
+//     leases.
 //
-// Plain leases and session leases live side by side; Acquire and Owners understand both. The row of a lease in a session
-// has no ttl attribute, since nothing writes it while the session lives.
+// Plain leases and session leases live side by side; Acquire and Owners understand both. The row of a
+// lease in a session has no ttl attribute, since nothing writes it while the session lives.
 //
 // # Fenced work
 //
-// A lease says who may work now, and a process can be paused between looking at it and writing. [Store.Transact] writes
-// only while nobody else has taken the lease, by a condition on the lease's row in the same transaction: no clock is
-// involved. With a checkpoint in it, work that moves the checkpoint along with its results is done exactly once.
-// [Lease.Check] is the condition alone, for a transaction of your own; for anything outside DynamoDB there is the epoch.
+// A lease decides which node may work now, and a process can be paused between looking at it and
+// writing. [Store.Transact] writes only while nobody else has taken the lease, by a condition on the
+// lease's row in the same transaction: no clock is involved. With a checkpoint in it, work that moves
+// the checkpoint along with its results is done exactly once. [Lease.Check] is the condition alone, for
+// a transaction of your own; for anything outside DynamoDB there is the epoch.
 //
 // # Epochs
 //
-// An epoch grows by one at every acquisition that is not an extension. Where there is no row, because the partition is
-// new or the row was deleted, the first epoch is the store's time in milliseconds. That is above any epoch of an older
-// row, provided that rows are deleted no sooner than some seconds after their last use ([Options.Retention] is an hour
-// at least) and that a partition changes hands less than a thousand times a second. So the epoch orders the holders of
-// a partition for ever, and is the fencing token for whatever they write to.
+// An epoch grows by one at every acquisition that is not an extension. If there is no row, because the
+// partition is new or the row was deleted, the first epoch is the store's time in milliseconds. That is
+// above any epoch of an older row, provided that rows are deleted no sooner than some seconds after
+// their last use ([Options.Retention] is an hour at least) and that a partition changes hands less than
+// a thousand times a second. So the epoch orders the holders of a partition for ever, and is the
+// fencing token for whatever they write to.
 //
 // # Cleaning up
 //
-// A row that is of no use any more goes by DynamoDB's TTL, which may take days, or by [Store.Reap], which takes minutes. Reap
-// decides by the same rules as everything else, and by a compare-and-set: a row that is live, or that changes while it
-// looks, stays. Nothing else in this package deletes a row.
+// DynamoDB's TTL deletes a row that is of no use any more, which may take days, or [Store.Reap] does,
+// which takes minutes. Reap decides by the same rules as everything else, and by a compare-and-set: a
+// row that is live, or that changes while Reap looks, stays. Nothing else in this package deletes a
+// row.
 //
 // # Lost answers
 //
-// The SDK's own retries are off in the calls of a Store: a conditional write that is retried blindly fails against
-// itself. The store retries above them, each time with a fresh reading of its clock and a new rev, accepting the row as
-// it was seen or as an unanswered attempt would have left it. A refusal brings the row along, so an attempt of ours
-// whose answer was lost is recognised. What stays open is [ErrUnknownOutcome], and never "lost" or "not acquired".
+// The SDK's own retries are off in the calls of a Store: a conditional write that is retried blindly
+// fails against itself. The store retries above them, each time with a fresh reading of its clock and a
+// new rev, accepting the row as it was seen or as a pending write would have left it. A refusal brings
+// the row along, so an attempt of ours whose answer was lost is recognised. If the outcome stays open,
+// the error is [ErrUnknownOutcome], and never "lost" or "not acquired".
 //
 // # What happens when
 //
@@ -90,7 +101,8 @@
 //
 // # What is not promised
 //
-// A pause that no clock of the node shows leaves a holder believing for as long as the pause took, and so does code
-// that does not look at [Lease.Remaining]. Fence what must never be written twice. Two processes under one owner name
-// share each other's leases. Global tables with eventual consistency must not be used from more than one Region.
+// If a process is paused and no clock on its machine notices, it keeps believing in its leases for the
+// length of the pause. So does code that does not look at [Lease.Remaining]. Fence every write that
+// must not happen twice. Two processes under one owner name share each other's leases. Global tables
+// with eventual consistency must not be used from more than one Region.
 package dynamolease
