@@ -2,9 +2,7 @@ package rowstore
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/request"
@@ -47,12 +45,6 @@ type BulkRow[R Record[R]] struct {
 // Open reports whether the row is still to be changed.
 func (r *BulkRow[R]) Open() bool { return r.Applied == nil && !r.Lost && r.Err == nil }
 
-// Most requests that are in flight at the same time.
-const (
-	transactionsInFlight = 16
-	itemsInFlight        = 32
-)
-
 // MaxActions is DynamoDB's own limit of actions in a transaction.
 const MaxActions = 100
 
@@ -68,41 +60,6 @@ func (b *Bulk[R]) Malformed() error {
 		}
 	}
 	return errs.Joined()
-}
-
-// Do makes the change, and leaves in the cache what it learned. The error wraps [ErrUnknownOutcome]
-// when an attempt was never answered.
-func (b *Bulk[R]) Do(ctx context.Context) error {
-	b.budget = b.Table.Budget(b.TTL)
-	err := b.begin(ctx)
-	if err == nil {
-		err = b.write(ctx)
-	}
-	for _, row := range b.Rows {
-		switch {
-		case row.Applied != nil:
-			b.Cache.Keep(row.Key, Known[R]{Row: row.Applied.Row}, row.Applied.At)
-		case row.Lost, row.Err != nil:
-			b.Cache.Forget(row.Key)
-		case len(row.seen.Pending) > 0 && len(row.attempts) > 0:
-			b.Cache.Keep(row.Key, row.seen, row.attempts[len(row.attempts)-1].At)
-		}
-	}
-	return err
-}
-
-// begin takes the rows from the cache where they will do, and reads the others.
-func (b *Bulk[R]) begin(ctx context.Context) error {
-	at, ok := b.Table.Time.Moment()
-	var unknown []*BulkRow[R]
-	for _, row := range b.Rows {
-		if seen, found := b.Cache.Recall(row.Key); ok && found && b.Holds(seen.Row, at) {
-			row.seen = seen
-		} else {
-			unknown = append(unknown, row)
-		}
-	}
-	return b.readAll(ctx, unknown, b.budget)
 }
 
 // readAll reads rows from the table, with one Query for each partition key, from the first to the
@@ -143,66 +100,4 @@ func (b *Bulk[R]) see(row *BulkRow[R], found Parsed[R], at Moment) {
 		return
 	}
 	row.Lost = !b.Holds(found.Row, at)
-}
-
-func (b *Bulk[R]) write(ctx context.Context) error {
-	rows := slices.DeleteFunc(slices.Clone(b.Rows), func(r *BulkRow[R]) bool { return !r.Open() })
-	if b.EachItem {
-		return Parallel(len(rows), itemsInFlight, func(i int) error { return b.single(ctx, rows[i]) })
-	}
-	chunks := slices.Collect(slices.Chunk(rows, MaxActions))
-	return Parallel(len(chunks), transactionsInFlight, func(i int) error {
-		return (&batch[R]{bulk: b, rows: chunks[i], budget: b.budget.Share()}).run(ctx)
-	})
-}
-
-// single changes one row with a request of its own.
-func (b *Bulk[R]) single(ctx context.Context, row *BulkRow[R]) error {
-	var malformed error
-	done, err := Change[R]{
-		Key: row.Key, Cache: b.Cache, By: b.By, TTL: b.TTL, Seen: &row.seen, Budget: b.budget.Share(),
-		Decode: func(item Item) (R, error) {
-			found, err := b.Decode(item)
-			malformed = err
-			return found, err
-		},
-		Propose: func(seen Known[R], at Moment) (Proposal[R], error) {
-			if !b.Holds(seen.Row, at) {
-				return Proposal[R]{}, nil
-			}
-			next, err := b.Next(seen.Row, at)
-			if err != nil {
-				malformed = err
-			}
-			return Write(next), err
-		},
-	}.Do(ctx, b.Table)
-	switch {
-	case err == nil:
-		row.seen, row.Applied, row.Answer = done.Known, done.Applied, done.Answer
-		row.Lost = done.Applied == nil
-	case malformed != nil && !errors.Is(err, ErrUnknownOutcome):
-		row.Err, err = err, nil
-	}
-	return err
-}
-
-// Parallel calls f for 0 to n-1, at most limit at a time, and waits for all. It returns their errors
-// joined.
-func Parallel(n, limit int, f func(i int) error) error {
-	if n == 1 {
-		return f(0)
-	}
-	errs := make([]error, n)
-	slots := make(chan struct{}, limit)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			errs[i] = f(i)
-			<-slots
-		})
-	}
-	running.Wait()
-	return errors.Join(errs...)
 }

@@ -79,30 +79,6 @@ type Changed[R Record[R]] struct {
 	Doubted []string // the revs of attempts that were never answered
 }
 
-// Do carries the change through. It reads the row unless the cache has it, and writes until an
-// attempt was applied or there is nothing to write. Each attempt has a rev of its own, and accepts
-// the row as it was seen or as an earlier attempt would have left it, so that no attempt can take
-// effect twice, nor after a later one.
-//
-// The error wraps [ErrUnknownOutcome] when an attempt was never answered and the row was not seen
-// since.
-func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
-	run := &running[R]{Change: c, table: t, timeout: t.Timeout(c.TTL)}
-	if run.Budget == nil {
-		run.Budget = t.Budget(c.TTL)
-	}
-	if err := run.Budget.Spent(); err != nil {
-		return run.fail(err)
-	}
-	err := t.Try(ctx, run.Budget, run.timeout, Attempts{
-		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered,
-	})
-	if err != nil {
-		return run.fail(err)
-	}
-	return Changed[R]{run.seen, run.success, run.answer, run.doubted}, nil
-}
-
 // RefusedRow returns the row that a failed condition brought along, free of charge; empty where
 // there is none. It did not come where another condition of the transaction failed.
 func RefusedRow(err error) (row Item, came bool) {
