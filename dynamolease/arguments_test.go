@@ -53,6 +53,14 @@ func TestArgumentsLS29(t *testing.T) {
 		add("address", err)
 		_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, "fine", bad)
 		add("groups", err)
+		_, err = n.OpenSession(ctx, bad, "n", "here", ttl)
+		add("service", err)
+		_, err = n.OpenSession(ctx, "s", bad, "here", ttl)
+		add("node", err)
+		_, err = n.OpenSession(ctx, "s", "n", bad, ttl)
+		add("address", err)
+		_, err = n.OpenSession(ctx, "s", "n", "here", ttl, "fine", bad)
+		add("groups", err)
 		_, err = n.Members(ctx, bad)
 		add("service", err)
 		add("service", n.Leave(ctx, bad, "n"))
@@ -73,10 +81,21 @@ func TestArgumentsLS29(t *testing.T) {
 		add("ttl", err)
 		_, err = n.Heartbeat(ctx, "s", "n", "here", bad)
 		add("ttl", err)
+		_, err = n.OpenSession(ctx, "s", "n", "here", bad)
+		add("ttl", err)
 	}
 	_, err := n.Heartbeat(ctx, "s", "n#1", "here", ttl)
 	add("node", err)
-	_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, make([]string, 101)...)
+	_, err = n.OpenSession(ctx, "s", "n#1", "here", ttl)
+	add("node", err)
+	add("node", n.Leave(ctx, "s", "n#1"))
+	var tooMany []string
+	for i := range 101 {
+		tooMany = append(tooMany, fmt.Sprint("g", i))
+	}
+	_, err = n.Heartbeat(ctx, "s", "n", "here", ttl, tooMany...)
+	add("groups", err)
+	_, err = n.OpenSession(ctx, "s", "n", "here", ttl, tooMany...)
 	add("groups", err)
 
 	for _, c := range calls {
@@ -201,6 +220,35 @@ func TestMalformedMembersLS30(t *testing.T) {
 			}
 			if _, err := n.Heartbeat(w.Context(), w.service, "n1", "here", ttl); !errors.As(err, &malformed) {
 				w.Errorf("%s: heartbeat: %v", name, err)
+			}
+			w.Delete(key("M#"+w.service, "N#n1"))
+		}
+	})
+	inVirtualTime(t, func(w *world) {
+		for name, spoil := range map[string]func(map[string]attributeValue){
+			"opened missing":     func(r map[string]attributeValue) { delete(r, "opened") },
+			"opened of text":     func(r map[string]attributeValue) { r["opened"] = text("today") },
+			"session of another": func(r map[string]attributeValue) { r["session"] = text("n2#x") },
+			"session of number":  func(r map[string]attributeValue) { r["session"] = number("1") },
+			"left of text":       func(r map[string]attributeValue) { r["left"] = text("today") },
+			"exp missing":        func(r map[string]attributeValue) { delete(r, "exp") },
+		} {
+			row := key("M#"+w.service, "N#n1#x")
+			row["node"], row["session"], row["opened"], row["address"] = text("n1"), text("n1#x"), number("1000"), text("here")
+			row["exp"], row["rev"] = number("99999999999999"), text("r")
+			spoil(row)
+			w.Put(row)
+			lease := w.leaseKey(1)
+			lease["owner"], lease["epoch"], lease["rev"] = text("n1"), number("5"), text("r")
+			lease["service"], lease["session"] = text(w.service), text("n1#x")
+			w.Put(lease)
+			n := w.node()
+			var malformed *dynamolease.RowError
+			if _, err := n.Members(w.Context(), w.service); !errors.As(err, &malformed) || malformed.SK != "N#n1#x" {
+				w.Errorf("%s: members: %v", name, err)
+			}
+			if got, acquired, err := n.Acquire(w.Context(), w.group, 1, "b", ttl); acquired || !errors.As(err, &malformed) || malformed.SK != "N#n1#x" {
+				w.Errorf("%s: acquire from it: %+v, %v, %v", name, got, acquired, err)
 			}
 		}
 	})
