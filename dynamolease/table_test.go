@@ -131,16 +131,22 @@ func TestSetupErrorsLS31(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	operations := map[string]func(s *dynamolease.Store) error{
-		"Acquire":     func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
-		"AcquireAll":  func(s *dynamolease.Store) error { _, _, err := s.AcquireAll(ctx, "g", []int{1}, "a", ttl); return err },
-		"OpenSession": func(s *dynamolease.Store) error { _, err := s.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl); return err },
-		"Renew":       func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
-		"Release":     func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
-		"Owners":      func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
-		"Heartbeat":   func(s *dynamolease.Store) error { _, err := s.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl); return err },
-		"Members":     func(s *dynamolease.Store) error { _, err := s.Members(ctx, "s"); return err },
-		"Leave":       func(s *dynamolease.Store) error { return s.Leave(ctx, "s", "n") },
-		"CheckTable":  func(s *dynamolease.Store) error { return s.CheckTable(ctx) },
+		"Acquire":    func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
+		"AcquireAll": func(s *dynamolease.Store) error { _, _, err := s.AcquireAll(ctx, "g", []int{1}, "a", ttl); return err },
+		"OpenSession": func(s *dynamolease.Store) error {
+			_, err := s.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl)
+			return err
+		},
+		"Renew":   func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
+		"Release": func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
+		"Owners":  func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
+		"Heartbeat": func(s *dynamolease.Store) error {
+			_, err := s.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl)
+			return err
+		},
+		"Members":    func(s *dynamolease.Store) error { _, err := s.Members(ctx, "s"); return err },
+		"Leave":      func(s *dynamolease.Store) error { return s.Leave(ctx, "s", "n") },
+		"CheckTable": func(s *dynamolease.Store) error { return s.CheckTable(ctx) },
 	}
 	for name, operation := range operations {
 		missing, err := dynamolease.New(w.Server.Client(), "no-such-table")
