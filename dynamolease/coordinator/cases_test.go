@@ -21,6 +21,7 @@ import (
 
 // Faults that users of other lease libraries met.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"C09": releasedInBetween,
 		"C14": cutOff,

@@ -10,6 +10,7 @@ import (
 )
 
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a node hands everything over until it is undrained": drained,
 		"a node that joins takes nothing":                    drainedBefore,
@@ -74,6 +75,7 @@ func drainedAll(w *world, mode coordinator.LeaseMode) {
 }
 
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a partition runs again, with a greater epoch":     revoked,
 		"from a handler that is stuck, where others go on": revokedStuck,

@@ -42,6 +42,7 @@ func (w *world) leader() *node { return w.worker(0) }
 
 // One leader at a time, while candidates join, crash, are cut off, resign and stop.
 func TestElect(t *testing.T) {
+	t.Parallel()
 	t.Run("joins", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a := w.candidate("b", wait)

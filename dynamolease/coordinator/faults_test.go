@@ -16,6 +16,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"CO10 one node cut off":               oneCutOff,
 		"CO10 members unreadable":             membersUnreadable,
@@ -27,6 +28,7 @@ func TestFaults(t *testing.T) {
 		"CO11 stop while acquiring":           stopWhileAcquiring,
 		"CO11 stop during an outage":          stopDuringOutage,
 		"CO11 stop after a loss":              stopAfterLoss,
+		"CO11 session lost while stopping":    sessionLostWhileStopping,
 		"CO7 no handler twice after trouble":  notTwice,
 		"CO4 nobody starves after trouble":    noStarvation,
 		"CO5 excluded":                        excluded,
@@ -162,24 +164,6 @@ func stopDuringJoin(w *world, mode coordinator.LeaseMode) {
 	time.Sleep(3 * ttl)
 	heal()
 	w.within(ttl+round, "worked", func() bool { return w.balanced(3, a) })
-}
-
-// Run's context ends in the middle of many acquisitions, at any moment: nothing stays held, and nothing runs.
-func stopWhileAcquiring(w *world, mode coordinator.LeaseMode) {
-	for i := range 8 {
-		a := w.prepare("a", 100, inMode(mode))
-		a.path.Latency(tick)
-		a.begin(context.Background())
-		time.Sleep(40*time.Millisecond + time.Duration(i)*7*time.Millisecond)
-		a.stop()
-		if w.busy() != 0 {
-			w.Errorf("%d handlers run", w.busy())
-		}
-		a.store.Close() // waits for what is given up in the background
-		if owners, err := w.look().Owners(w.Context(), w.group); err != nil || len(owners) != 0 {
-			w.Errorf("%d are held, %v", len(owners), err)
-		}
-	}
 }
 
 // A node with many leases stops while the store does not answer: it does so in bounded time.

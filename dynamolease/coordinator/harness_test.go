@@ -45,10 +45,12 @@ type world struct {
 	*watch
 }
 
-// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server. The Date of its
-// responses is the bubble's time.
+// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real
+// server. The Date of its responses is the bubble's time. Tests run in parallel: each has a table and
+// a clock of its own.
 func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
+	t.Parallel()
 	s := startServer(t)
 	w := &world{server: s, table: s.Table(t)}
 	w.watch = &watch{w: w, active: make(map[place]*run), latest: make(map[place]*run), epochs: make(map[place]int64)}
@@ -63,6 +65,7 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 // inBothModes runs a test with leases in sessions, and with leases that have an expiry of their own.
 func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("sessions", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) { test(w, coordinator.Sessions) })
 	})

@@ -92,6 +92,7 @@ func TestHooks(t *testing.T) {
 
 // Hooks that block, or panic, delay neither heartbeats nor handlers; nothing is kept for ever.
 func TestHooksInTheWay(t *testing.T) {
+	t.Parallel()
 	for name, hooks := range map[string]coordinator.Hooks{
 		"slow":  (&heard{slow: 10 * time.Second}).hooks(),
 		"panic": {Renewed: func(time.Duration, error) { panic("renewed") }, Gained: func(dynamolease.Lease) { panic("gained") }},

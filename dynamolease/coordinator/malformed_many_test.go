@@ -11,6 +11,7 @@ import (
 
 // However many rows are spoilt, the rule is the same for each: more of them than an error has room for too.
 func TestMalformedMany(t *testing.T) {
+	t.Parallel()
 	t.Run("held", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			const partitions = 150

@@ -14,6 +14,7 @@ import (
 // What comes free without a signal that the others hear, while the one who should have it can't look, is worked all the same: as
 // long as somebody who isn't heard holds a lease, the others look from time to time.
 func TestRefreshWithoutSignals(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world){
 		"given up by one who leaves":             leaversUnheard,
 		"taken off the members by an operator":   takenOffUnheard,

@@ -18,6 +18,7 @@ const quietly = 300
 // What comes free out of turn, and is not worked where it should be, is worked elsewhere some rounds later: who frees it, or
 // sees that it is free, signals the others. No node reads the owners without a reason meanwhile.
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world){
 		"revoked from a stuck handler":           revokedQuietly(false),
 		"revoked from one who can't look":        revokedQuietly(true),

@@ -13,6 +13,7 @@ import (
 // The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members.
 // With few leases it reads the owners each 10 to 30 rounds, and their sessions.
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	sizes := []int{10, 100, 1000, 10_000}
 	if !long {
 		sizes = sizes[:3]

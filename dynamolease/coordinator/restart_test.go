@@ -16,6 +16,7 @@ import (
 // A handler that is called again goes on from the checkpoint that it has left, not from where it began: also when it
 // could not tell whether it had left one.
 func TestRestartGoesOnFromTheCheckpoint(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]dynamotest.Fault{
 		"answered":                nil,
 		"applied, never answered": dynamotest.HangAfter(),
