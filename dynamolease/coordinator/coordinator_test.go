@@ -88,8 +88,8 @@ func crash(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// certainty is how much later than a ttl a node is certain at the latest that a lease has expired, by
-// what it and the lease's holder know of the store's clock.
+// certainty is how much later than a ttl a node is certain at the latest that a lease has expired,
+// by what it and the lease's holder know of the store's clock.
 const certainty = 2 * time.Second
 
 // expiryOf returns when the last lease of a node expires, and the node as a member, by the store's
@@ -173,7 +173,8 @@ func manyAtOnce(w *world, mode coordinator.LeaseMode) {
 	w.within(2*round, "all owned", func() bool { return w.balanced(200, n) })
 }
 
-// A hand-over waits for the handler, however long it takes within the drain timeout, and its lease is kept meanwhile.
+// A hand-over waits for the handler, however long it takes within the drain timeout, and its lease
+// is kept meanwhile.
 func handOverOf(w *world, mode coordinator.LeaseMode) {
 	slowly := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
@@ -204,7 +205,8 @@ func handOverOf(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A handler that ignores the end of its context holds up its own partition for the drain timeout, and no other.
+// A handler that ignores the end of its context holds up its own partition for the drain timeout,
+// and no other.
 func stubborn(w *world, mode coordinator.LeaseMode) {
 	const drain = 2 * ttl
 	w.lenient = true
@@ -244,7 +246,7 @@ func stubborn(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// worker is who works a partition.
+// worker returns the node that works a partition.
 func (w *world) worker(partition int) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,7 +256,8 @@ func (w *world) worker(partition int) *node {
 	return nil
 }
 
-// A node stops while one of its handlers ignores that: Run returns after the drain timeout, and the lease is free.
+// A node stops while one of its handlers ignores that: Run returns after the drain timeout, and
+// the lease is free.
 func stubbornAtTheEnd(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	let := make(chan struct{})
@@ -347,7 +350,8 @@ func onRow(prefix string, fault dynamotest.Fault) dynamotest.Fault {
 	}
 }
 
-// A process that joins under the name of another takes over from it: the older one hands over, stops and says so.
+// A process that joins under the name of another takes over from it: the older one hands over,
+// stops and says so.
 func replaced(w *world, mode coordinator.LeaseMode) {
 	former := w.start("a", 6, inMode(mode))
 	other := w.start("b", 6, inMode(mode))
@@ -381,7 +385,8 @@ func replaced(w *world, mode coordinator.LeaseMode) {
 // A lease whose acquisition was never answered is worked, or free for others, within ten rounds.
 func orphans(w *world, mode coordinator.LeaseMode) {
 	a := w.prepare("a", 3, inMode(mode))
-	// Writes of leases are applied and never answered, for a while; nor can the store find out and free them.
+	// Writes of leases are applied and never answered, for a while; nor can the store find out and
+	// free them.
 	var hanging, written atomic.Bool
 	hanging.Store(true)
 	a.path.Every("UpdateItem", onRow("L#", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
@@ -409,7 +414,8 @@ func orphans(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// The store is away: contexts end when leases do, to the tick, with no call returning. Afterwards all goes on.
+// The store is away: contexts end when leases do, to the tick, with no call returning. Afterwards
+// all goes on.
 func TestCoordinatorCO10(t *testing.T) {
 	t.Parallel()
 	faults := map[string]dynamotest.Fault{

@@ -139,6 +139,7 @@ func revokedStuck(w *world, mode coordinator.LeaseMode) {
 	b := w.start("b", 1, inMode(mode))
 	time.Sleep(2 * round)
 	w.revoke(0, 2*ttl+grace)
-	// It is free now, but a's share. After ten rounds b looks again, and some rounds later it takes what a does not.
+	// It is free now, but a's share. After ten rounds b looks again, and some rounds later it
+	// takes what a does not.
 	w.within(15*round, "taken by the other", func() bool { return len(w.works(b)) == 1 })
 }

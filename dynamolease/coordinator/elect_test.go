@@ -37,7 +37,7 @@ func (w *world) candidate(name string, lead coordinator.Handler) *candidate {
 	return &candidate{n}
 }
 
-// leader is who leads, nil for nobody.
+// leader returns the node that leads, or nil.
 func (w *world) leader() *node { return w.worker(0) }
 
 // One leader at a time, while candidates join, crash, are cut off, resign and stop.

@@ -27,15 +27,15 @@ const (
 	// round is the longest time from one round of a node to the next: the interval and its jitter.
 	round = interval * 11 / 10
 
-	// grace is by how much the store's bounds may delay the end of an expired session: slack, the whole second of the Date
-	// header, and margins, on the writer's side and on the judge's.
+	// grace is by how much the store's bounds may delay the end of an expired session: slack, the
+	// whole second of the Date header, and margins, on the writer's side and on the judge's.
 	grace = 5 * time.Second
 
 	// tick is how exactly tests look at the time.
 	tick = 10 * time.Millisecond
 )
 
-// A world is a table, the names that one test uses in it, and who works what.
+// A world is a table, the names that one test uses in it, and a watch over its handlers.
 type world struct {
 	testing.TB
 	server  *dynamotest.Server
@@ -46,8 +46,8 @@ type world struct {
 }
 
 // inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real
-// server. The Date of its responses is the bubble's time. Tests run in parallel: each has a table and
-// a clock of its own.
+// server. The Date of its responses is the bubble's time. Tests run in parallel: each has a table
+// and a clock of its own.
 func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -62,7 +62,8 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 	})
 }
 
-// inBothModes runs a test with leases in sessions, and with leases that have an expiry of their own.
+// inBothModes runs a test with leases in sessions, and with leases that have an expiry of their
+// own.
 func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) {
 	t.Helper()
 	t.Parallel()
@@ -74,7 +75,8 @@ func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) 
 	})
 }
 
-// A node is one process of the world: its own path to the server, its own clocks, its own store, its own coordinator.
+// A node is one process of the world: its own path to the server, its own clocks, its own store,
+// its own coordinator.
 type node struct {
 	w     *world
 	name  string
@@ -165,7 +167,8 @@ func (n *node) stop() {
 	}
 }
 
-// crash ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers are gone.
+// crash ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers
+// are gone.
 func (n *node) crash() {
 	n.path.Close()
 	n.w.bury(n)
@@ -178,7 +181,7 @@ func wait(ctx context.Context, _ coordinator.Assignment) error {
 	return context.Cause(ctx)
 }
 
-// look is a store of somebody who takes no part.
+// look returns a store that takes no part.
 func (w *world) look() *dynamolease.Store {
 	w.Helper()
 	path := w.server.VirtualTransport()
@@ -198,7 +201,8 @@ func (w *world) direct() *dynamodb.Client {
 	return path.Client()
 }
 
-// within waits until something is the case, and fails the test when it is not after d. It returns how long it took.
+// within waits until something is the case, and fails the test when it is not after d. It returns
+// how long it took.
 func (w *world) within(d time.Duration, what string, is func() bool) time.Duration {
 	w.Helper()
 	began := time.Now()
@@ -221,8 +225,8 @@ func (w *world) always(d time.Duration, what string, is func() bool) {
 	}
 }
 
-// A watch knows which handlers run. It fails the test when two run for one partition at the same time, and when a
-// handler's epoch is not above all earlier ones of the partition.
+// A watch knows which handlers run. It fails the test when two run for one partition at the same
+// time, and when a handler's epoch is not above all earlier ones of the partition.
 type watch struct {
 	w *world
 
@@ -385,7 +389,8 @@ func (w *watch) summary() string {
 	return strings.TrimPrefix(fmt.Sprint(count), "map")
 }
 
-// balanced tells whether each partition is worked, and nodes work as many as they should: P/n, and one more at most.
+// balanced reports whether each partition is worked, and nodes work as many as they should: P/n, and
+// one more at most.
 func (w *world) balanced(partitions int, nodes ...*node) bool {
 	if w.busy() != partitions {
 		return false
@@ -427,8 +432,8 @@ func (w *world) shares(nodes ...*node) []int {
 	return list
 }
 
-// fewest is the least possible number of partitions that must change hands, or be acquired, until nodes that have kept
-// so many of them are in balance.
+// fewest is the least possible number of partitions that must change hands, or be acquired, until
+// nodes that have kept so many of them are in balance.
 func fewest(partitions int, kept []int) int {
 	least, rest := partitions/len(kept), partitions%len(kept)
 	stay := 0

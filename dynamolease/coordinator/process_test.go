@@ -16,8 +16,8 @@ import (
 // busyMachine is what a machine that does other things may add to what takes real time.
 const busyMachine = 10 * time.Second
 
-// A process is killed: another node works what it had, under greater epochs, within its ttl, what the store's clock is
-// uncertain by, and a round.
+// A process is killed: another node works what it had, under greater epochs, within its ttl, what
+// the store's clock is uncertain by, and a round.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []coordinator.LeaseMode{coordinator.Sessions, coordinator.PerLease} {
@@ -104,7 +104,8 @@ func killed(t *testing.T, mode coordinator.LeaseMode) {
 	}
 }
 
-// With a ttl of 3 seconds, what a node had runs elsewhere a second after it stopped, at the latest (and its jitter).
+// With a ttl of 3 seconds, what a node had runs elsewhere a second after it stopped, at the latest
+// (and its jitter).
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	t.Run("CO2", func(t *testing.T) {

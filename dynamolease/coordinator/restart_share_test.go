@@ -8,8 +8,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A node that had one partition more than others crashes and starts again under its name. The extra partition falls to
-// another node by the plan, which must notice: the members are the same by name, and its own share was right before.
+// A node that had one partition more than others crashes and starts again under its name. The
+// extra partition falls to another node by the plan, which must notice: the members are the same
+// by name, and its own share was right before.
 func TestRestartMovesTheExtraPartition(t *testing.T) {
 	t.Parallel()
 	const ttl, round = 5 * time.Minute, 110 * time.Second
