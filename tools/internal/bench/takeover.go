@@ -20,6 +20,11 @@ const (
 	takeoverPartitions = 30
 	takeoverPatience   = 2 * time.Minute // for each fleet
 
+	// takeoverFleets are enough to show how the times are distributed. So many at a time leave the machine idle for the
+	// most part, so that they do not measure each other.
+	takeoverFleets  = 50
+	fleetsAtOneTime = 25
+
 	// The targets: how long after a crash, in units of ttl, with one round added, and after a stop, in rounds.
 	crashTarget = 1.25
 	stopTarget  = 1.1 // a round, with its jitter
@@ -45,16 +50,15 @@ type drill struct {
 }
 
 func (l *lab) drill() drill {
-	return drill{fleets: 5, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
+	return drill{fleets: takeoverFleets, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
 }
 
 func (d drill) round() time.Duration { return d.ttl / roundsPerTTL }
 
-// takeovers runs the fleets, all at once: they have nothing to do most of the time. Each meets its events at another
-// moment of the round.
+// takeovers runs the fleets. Each meets its events at another moment of the round.
 func (b *bench) takeovers(ctx context.Context) ([]takeoverRow, error) {
 	stops, crashes := make([]float64, b.drill.fleets), make([]float64, b.drill.fleets)
-	err := inParallel(b.drill.fleets, b.drill.fleets, func(i int) error {
+	err := inParallel(b.drill.fleets, fleetsAtOneTime, func(i int) error {
 		ctx, cancel := context.WithTimeout(ctx, takeoverPatience)
 		defer cancel()
 		t := b.lab.troupe(b.drill)
