@@ -51,7 +51,7 @@ compared with this machine's: it is there for people to read, and nothing is dec
 	}
 }
 
-// onlyIf is a report where there is no error.
+// onlyIf returns the report if there is no error.
 func onlyIf[T operate.Report](report T, err error) (operate.Report, error) {
 	if err != nil {
 		return nil, err
@@ -59,7 +59,8 @@ func onlyIf[T operate.Report](report T, err error) (operate.Report, error) {
 	return report, nil
 }
 
-// found is a list as a report: an empty one is shown, and what could be read where some rows could not; a missing one is not.
+// found returns a list as a report, also with an error if the list is empty or lacks malformed
+// rows. It returns no report if the table could not be read.
 func found[T operate.Report](list T, err error) (operate.Report, error) {
 	var row *dynamolease.RowError
 	if err != nil && !errors.Is(err, operate.ErrNotFound) && !errors.As(err, &row) {
