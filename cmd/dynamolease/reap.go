@@ -23,7 +23,7 @@ func (p *program) reap() *cobra.Command {
 is conditional on the row being as it was seen, so it may run at any time. It scans the whole table, half a read unit for 4 KB.
 
 A run that stops early, because of --limit, --timeout, Ctrl-C or throttling, says so; the next one goes on there, with the same
---segments. Without --timeout it takes as long as it takes.`,
+--segments. Without --timeout the run has no limit.`,
 	}
 	yes := addYes(c)
 	var cfg dynamolease.ReapConfig
