@@ -13,17 +13,18 @@ import (
 )
 
 // Acquire is the call that a program makes when it starts. It acquires the lease for owner, or
-// observes the boot that holds it and takes over (failover). It retries after failures that may be
-// temporary. Every fifth of a ttl it checks whether the holder is alive or has resigned. Each request
-// is bounded. The whole call ends after budget, which must be positive: a takeover from a boot that
-// died takes a little more than a ttl.
+// observes the boot that holds it and takes over (failover). It retries after failures that may
+// be temporary. Every fifth of a ttl it checks whether the holder is alive or has resigned. Each
+// request is bounded. The whole call ends after budget, which must be positive: a takeover from a
+// boot that died takes a little more than a ttl.
 //
-// When the budget is used up, the error is [ErrDeadline]; when the context ends, it is the context's
-// error. Both wrap the last reason why Acquire did not get the lease, such as a [HeldError]. A failure
-// that is not temporary, such as [ErrInvalid] or a [dynamolease.SetupError], is returned at once. If
-// the error is [ErrSuperseded], call again with a new owner. Each of these errors, except
-// ErrSuperseded, is also [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has
-// not seen the record since.
+// When the budget is used up, the error is [ErrDeadline]; when the context ends, it is the
+// context's error. Both wrap the last reason why Acquire did not get the lease, such as a
+// [HeldError]. A failure that is not temporary, such as [ErrInvalid] or a
+// [dynamolease.SetupError], is returned at once. If the error is [ErrSuperseded], call again with
+// a new owner. Each of these errors, except ErrSuperseded, is also
+// [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has not seen the
+// record since.
 func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Outcome, error) {
 	if err := checkOwner(owner); err != nil {
 		return Outcome{}, s.explain(err, "acquire")
@@ -96,7 +97,8 @@ func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	return Outcome{}, &HeldError{a.observed.head.Lease}
 }
 
-// pause waits for the end of the observation or for the next look at the holder, whichever is sooner.
+// pause waits for the end of the observation or for the next look at the holder, whichever is
+// sooner.
 func (a *acquisition) pause(ctx context.Context, reason error) error {
 	look := a.store.authority.ttl / 5
 	var held *HeldError

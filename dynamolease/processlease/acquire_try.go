@@ -10,17 +10,17 @@ import (
 )
 
 // TryAcquire acquires the lease for owner if the node never had one, or if the boot that had it
-// resigned. If owner already has the lease, TryAcquire renews it. Otherwise the outcome is the record
-// of the boot that holds the lease, whatever expiry is in it: observe that boot
+// resigned. If owner already has the lease, TryAcquire renews it. Otherwise the outcome is the
+// record of the boot that holds the lease, whatever expiry is in it: observe that boot
 // ([Store.ObserveRival]), or let [Store.Acquire] do all of it.
 //
 // TryAcquire costs one write unit if this store was the last to write the record, and one read more
 // otherwise. A takeover from a boot that resigned costs two reads and 6 write units.
 //
-// The call makes up for lost answers. If it finds the owner's own record, that record is the success
-// of the attempt of this call that left it; if an earlier call left it, TryAcquire renews it. So a
-// caller that acquired has the lease for at least a ttl from the start of the call. The call retries
-// for about half the ttl. It may be repeated.
+// The call makes up for lost answers. If it finds the owner's own record, that record is the
+// success of the attempt of this call that left it; if an earlier call left it, TryAcquire renews
+// it. So a caller that acquired has the lease for at least a ttl from the start of the call. The
+// call retries for about half the ttl. It may be repeated.
 func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
 	out, err := s.tryAcquire(ctx, owner)
 	return out, s.explain(err, "acquire")

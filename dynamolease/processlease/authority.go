@@ -70,9 +70,9 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	}, nil
 }
 
-// Close waits until the background work has ended, at most 10 seconds, and prevents more of it. That
-// work sets the ttl of superseded fences. If it does not finish, the next takeover does it; nothing
-// else is lost. Everything else still works after Close.
+// Close waits until the background work has ended, at most 10 seconds, and prevents more of it.
+// That work sets the ttl of superseded fences. If it does not finish, the next takeover does it;
+// nothing else is lost. Everything else still works after Close.
 func (a *Authority) Close() {
 	a.mu.Lock()
 	a.closed = true
@@ -93,8 +93,8 @@ func (a *Authority) budget() *request.Budget {
 	return a.rows.Budget(a.ttl)
 }
 
-// get reads a row, strongly consistent, and retries until there is an answer. If there is no row, the
-// result is empty.
+// get reads a row, strongly consistent, and retries until there is an answer. If there is no row,
+// the result is empty.
 func (a *Authority) get(ctx context.Context, k rowstore.Key, budget *request.Budget) (rowstore.Item, error) {
 	row, _, err := a.rows.Get(ctx, k, budget, a.rows.Timeout(a.ttl))
 	return row, a.failure(ctx, err)

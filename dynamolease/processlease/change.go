@@ -30,9 +30,10 @@ type change struct {
 	// consult looks up what decide needs besides the head; nil for nothing.
 	consult func(ctx context.Context, seen head, budget *request.Budget) error
 
-	// decide returns the head to write on top of the one that the call saw. It returns none if the
-	// head that the call saw is the answer. If another write came first, decide is called again with
-	// the new head. ours is true if a write of this store left the head and the answer was lost.
+	// decide returns the head to write on top of the one that the call saw. It returns none if
+	// the head that the call saw is the answer. If another write came first, decide is called
+	// again with the new head. ours is true if a write of this store left the head and the answer
+	// was lost.
 	decide func(seen head, ours bool) (headWrite, error)
 
 	existed bool // the call saw a head
@@ -114,8 +115,8 @@ func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (row
 	return p, nil
 }
 
-// fenceRefused returns the reason why DynamoDB refused a takeover although the head had not changed.
-// Nil stands for a transient reason.
+// fenceRefused returns the reason why DynamoDB refused a takeover although the head had not
+// changed. Nil stands for a transient reason.
 func fenceRefused(refusal error) error {
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(refusal, &cancelled) || len(cancelled.CancellationReasons) == 0 {

@@ -36,16 +36,17 @@ var (
 	// answer was lost for so long that another boot took over meanwhile.
 	ErrSuperseded = fmt.Errorf("%w: the owner was superseded or has resigned, a boot that wants the lease again needs a new owner", ErrInvalid)
 
-	// ErrDeadline is returned if too little time is left: for a full observation, for the budget of
-	// a call, or for a new manager. Call again with more time. As the cause of a [Manager]'s end, it
-	// says that the lease ran out.
+	// ErrDeadline is returned if too little time is left: for a full observation, for the budget
+	// of a call, or for a new manager. Call again with more time. As the cause of a [Manager]'s
+	// end, it says that the lease ran out.
 	ErrDeadline = errors.New("process lease deadline")
 
 	// ErrRenewed is returned by [Authority.FenceIncarnation] if the participant renewed its lease
 	// during the observation. The participant is alive, and the call took nothing over.
 	ErrRenewed = errors.New("process lease renewed meanwhile")
 
-	// ErrStopped is the cause of a [Manager]'s end after Close or Resign, or after its context ended.
+	// ErrStopped is the cause of a [Manager]'s end after Close or Resign, or after its context
+	// ended.
 	ErrStopped = errors.New("process lease manager stopped")
 )
 

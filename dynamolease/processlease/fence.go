@@ -17,8 +17,8 @@ type Fence struct {
 	Successor   Lease `json:"successor"`   // the record that superseded it
 }
 
-// Validate returns an error unless one takeover can lead from the one record to the other: one node,
-// different owners, and both term and seq grow by one.
+// Validate returns an error unless one takeover can lead from the one record to the other: one
+// node, different owners, and both term and seq grow by one.
 func (f Fence) Validate() error {
 	if err := f.Predecessor.Validate(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (f Fence) Validate() error {
 	return nil
 }
 
-// equal compares the records, and their expiries as times: a fence may have been encoded as JSON and
-// decoded again.
+// equal compares the records, and their expiries as times: a fence may have been encoded as JSON
+// and decoded again.
 func (f Fence) equal(other Fence) bool {
 	return f.Predecessor.equal(other.Predecessor) && f.Successor.equal(other.Successor)
 }
@@ -66,7 +66,8 @@ func (f Fence) writes(rows *rowstore.Table) []types.TransactWriteItem {
 	}
 }
 
-// decodeFence reads a fence of a node. It accepts only a fence that a takeover can write at this key.
+// decodeFence reads a fence of a node. It accepts only a fence that a takeover can write at this
+// key.
 func decodeFence(k rowstore.Key, node string, row rowstore.Item) (Fence, error) {
 	d := decode(k, node, row, maxFenceSize)
 	d.Only(rowstore.AttrPK, rowstore.AttrSK, attrNode, attrPredecessor, attrSuccessor, attrTTL)

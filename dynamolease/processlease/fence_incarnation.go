@@ -12,9 +12,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// FencingDeadline returns the deadline for the context of an [Authority.FenceIncarnation] that begins
-// now: a full ttl, as an observer counts it, plus io for its requests. io must be positive. If the
-// boot uses a longer ttl than this authority, the call needs a later deadline.
+// FencingDeadline returns the deadline for the context of an [Authority.FenceIncarnation] that
+// begins now: a full ttl, as an observer counts it, plus io for its requests. io must be
+// positive. If the boot uses a longer ttl than this authority, the call needs a later deadline.
 func (a *Authority) FencingDeadline(io time.Duration) (time.Time, error) {
 	if io <= 0 {
 		return time.Time{}, &dynamolease.ArgumentError{Argument: "io", Problem: "must be positive: fencing needs time for requests, in addition to the ttl"}
@@ -24,9 +24,9 @@ func (a *Authority) FencingDeadline(io time.Duration) (time.Time, error) {
 
 // FenceIncarnation makes sure that a boot of a node is superseded, and returns the verified proof.
 //
-// If the boot is already superseded, the call returns at once. The proof is the fence of the takeover
-// that ended the boot's term. Later calls return that fence too, whatever happened since, until its
-// retention has passed.
+// If the boot is already superseded, the call returns at once. The proof is the fence of the
+// takeover that ended the boot's term. Later calls return that fence too, whatever happened
+// since, until its retention has passed.
 //
 // Otherwise the call observes the boot for a full ttl. Then it supersedes the boot with a new owner
 // that no process uses. The next boot of the node must in turn observe that owner for a ttl.
@@ -74,8 +74,8 @@ func (a *Authority) fence(ctx context.Context, s *Store, participant Participant
 	}
 }
 
-// supersede waits until the observation permits a takeover, tries it, and returns the record that is
-// current after that.
+// supersede waits until the observation permits a takeover, tries it, and returns the record that
+// is current after that.
 func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < o.Remaining() {
 		return Lease{}, fmt.Errorf("%w: %v left, but a full ttl takes %v", ErrDeadline, time.Until(deadline), o.Remaining())
@@ -89,8 +89,8 @@ func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 	return out.Lease, err
 }
 
-// budgetUntil returns a budget that lasts until the deadline of ctx, but at least for a call's share
-// of the ttl.
+// budgetUntil returns a budget that lasts until the deadline of ctx, but at least for a call's
+// share of the ttl.
 func (s *Store) budgetUntil(ctx context.Context) *request.Budget {
 	ttl := s.authority.ttl
 	total := ttl / 2

@@ -35,13 +35,13 @@ type Manager struct {
 // Lease returns the record of this boot as its last write left it.
 func (m *Manager) Lease() Lease { return *m.lease.Load() }
 
-// Valid reports whether this boot still holds its lease. It is for hot paths: it takes no lock (see
-// "What Valid costs" in the package documentation for two options that change that), makes no request
-// and allocates nothing. After the first false it never returns true again.
+// Valid reports whether this boot still holds its lease. It is for hot paths: it takes no lock
+// (see "What Valid costs" in the package documentation for two options that change that), makes
+// no request and allocates nothing. After the first false it never returns true again.
 //
-// Each call reads the clocks. So if the process is stopped, or the machine is suspended, until after
-// the deadline, the first call after that returns false. See "What is not promised" in the package
-// documentation.
+// Each call reads the clocks. So if the process is stopped, or the machine is suspended, until
+// after the deadline, the first call after that returns false. See "What is not promised" in the
+// package documentation.
 func (m *Manager) Valid() bool { return m.validity.valid() }
 
 // Remaining returns for how long this boot may believe in its lease without another renewal. It
@@ -51,12 +51,12 @@ func (m *Manager) Remaining() time.Duration { return m.validity.remaining() }
 // Done returns a channel that is closed when the lease is over. Valid is false by then.
 func (m *Manager) Done() <-chan struct{} { return m.done }
 
-// Err returns the reason why the lease is over: a [HeldError] if another boot holds it, [ErrDeadline]
-// if it ran out, [ErrStopped] if the program ended the manager.
+// Err returns the reason why the lease is over: a [HeldError] if another boot holds it,
+// [ErrDeadline] if it ran out, [ErrStopped] if the program ended the manager.
 //
-// Err returns nil as long as Valid is true, and never after Valid was false. Done is closed when Err
-// returns an error. If necessary, Err itself closes it: after a stop of the process, Valid notices
-// before the manager's own goroutines do.
+// Err returns nil as long as Valid is true, and never after Valid was false. Done is closed when
+// Err returns an error. If necessary, Err itself closes it: after a stop of the process, Valid
+// notices before the manager's own goroutines do.
 func (m *Manager) Err() error {
 	if m.Valid() {
 		return nil
@@ -65,17 +65,17 @@ func (m *Manager) Err() error {
 	return m.cause
 }
 
-// Close ends the manager, if it has not ended, and waits until its goroutines have ended. The lease
-// stays in the table unchanged, so the next boot must wait for a ttl. For a graceful shutdown, Resign
-// spares it that wait. Close may be called more than once.
+// Close ends the manager, if it has not ended, and waits until its goroutines have ended. The
+// lease stays in the table unchanged, so the next boot must wait for a ttl. For a graceful
+// shutdown, Resign spares it that wait. Close may be called more than once.
 func (m *Manager) Close() {
 	m.end(ErrStopped)
 	m.running.Wait()
 }
 
-// Resign closes the manager and then marks the lease in the table as given up, so that the next boot
-// takes over at once. Before you call it, stop all work that needs the lease. If another boot has
-// already taken over, Resign writes nothing.
+// Resign closes the manager and then marks the lease in the table as given up, so that the next
+// boot takes over at once. Before you call it, stop all work that needs the lease. If another
+// boot has already taken over, Resign writes nothing.
 //
 // If Resign returns an error, the mark may be missing. The next boot then waits as after Close.
 func (m *Manager) Resign(ctx context.Context) error {

@@ -62,8 +62,8 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 }
 
 // extend counts the new deadline from the start of the attempt that was applied, however long its
-// answer took. If the former deadline has passed meanwhile, the renewal came too late: this boot has
-// the lease in the table, but cannot use it any more.
+// answer took. If the former deadline has passed meanwhile, the renewal came too late: this boot
+// has the lease in the table, but cannot use it any more.
 func (m *Manager) extend(out Outcome) {
 	if !m.validity.extend(out.own.start.Max + m.store.authority.ttl) {
 		m.expire()

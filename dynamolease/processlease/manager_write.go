@@ -6,8 +6,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// renew makes one attempt to renew exactly the owner's own term, on behalf of by. Earlier attempts on
-// behalf of by count as its own, each from its own start.
+// renew makes one attempt to renew exactly the owner's own term, on behalf of by. Earlier
+// attempts on behalf of by count as its own, each from its own start.
 func (s *Store) renew(ctx context.Context, own head, by any) (Outcome, error) {
 	c := s.change(own.Owner)
 	c.by, c.budget = by, request.Once(2*s.authority.rows.Timeout(s.authority.ttl))

@@ -12,8 +12,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
-// A Client is the part of DynamoDB that process leases need. A *[dynamodb.Client] is one. The methods
-// must pass the options of each call on: the options turn the SDK's own retries off.
+// A Client is the part of DynamoDB that process leases need. A *[dynamodb.Client] is one. The
+// methods must pass the options of each call on: the options turn the SDK's own retries off.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -30,8 +30,8 @@ const (
 	maxTTL = 365 * 24 * time.Hour
 )
 
-// retryDelay is the wait between a failed request and the retry, unless the interval of the caller is
-// shorter.
+// retryDelay is the wait between a failed request and the retry, unless the interval of the
+// caller is shorter.
 const retryDelay = 250 * time.Millisecond
 
 // Options configure an [Authority]. The zero value of each field stands for its default.

@@ -27,8 +27,8 @@ type acquired struct {
 }
 
 // A HeldError is returned if another boot holds the lease: by [Store.Acquire] together with
-// ErrDeadline, and as the cause of a [Manager]'s end. A boot that was superseded must stop its work.
-// It never gets the lease back under its owner.
+// ErrDeadline, and as the cause of a [Manager]'s end. A boot that was superseded must stop its
+// work. It never gets the lease back under its owner.
 type HeldError struct {
 	Lease Lease // the record of the boot that holds it
 }

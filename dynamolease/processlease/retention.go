@@ -10,10 +10,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// retire dates, in the background, the fence that began the superseded term, and those of the terms
-// before it. "Dates" means: it gives the rows a ttl, and DynamoDB deletes them after the retention. No
-// call waits for that. If it does not finish, the other fences stay in the table, and the next
-// takeover finds them. retire never dates the evidence of the current term.
+// retire dates, in the background, the fence that began the superseded term, and those of the
+// terms before it. "Dates" means: it gives the rows a ttl, and DynamoDB deletes them after the
+// retention. No call waits for that. If it does not finish, the other fences stay in the table,
+// and the next takeover finds them. retire never dates the evidence of the current term.
 func (a *Authority) retire(ctx context.Context, superseded Lease) {
 	if a.retention == KeepFences || superseded.Term == 1 {
 		return
@@ -42,8 +42,8 @@ func (a *Authority) retireTerms(ctx context.Context, node string, term uint64) e
 	return errors.Join(malformed, err)
 }
 
-// firstUndated returns the first term from which on no fence is dated, or term+1 if there is none. The
-// number of reads grows with the logarithm of the number of undated fences.
+// firstUndated returns the first term from which on no fence is dated, or term+1 if there is
+// none. The number of reads grows with the logarithm of the number of undated fences.
 func (a *Authority) firstUndated(ctx context.Context, node string, term uint64, budget *request.Budget) (uint64, error) {
 	low, high := term, term+1 // high counts as undated; low is not known yet
 	for step := uint64(1); low > 1; step *= 2 {

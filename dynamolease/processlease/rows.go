@@ -77,7 +77,8 @@ const (
 	maxFenceSize = 2048
 )
 
-// decode begins to read the row at a key. The row must belong to the node and must not be too large.
+// decode begins to read the row at a key. The row must belong to the node and must not be too
+// large.
 func decode(k rowstore.Key, node string, row rowstore.Item, maxSize int) *rowstore.Decoder {
 	d := rowstore.Decode(row, func(_ rowstore.Key, attribute, problem string) error { return malformed(k, attribute, problem) })
 	if n := rowstore.Size(row); n > maxSize {

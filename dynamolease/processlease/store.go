@@ -41,9 +41,9 @@ func (s *Store) Load(ctx context.Context) (lease Lease, found bool, err error) {
 	return h.Lease, h.exists(), s.explain(err, "load")
 }
 
-// checkFresh returns [ErrSuperseded] for an owner that was superseded. If such an owner got the lease
-// again, nobody could supersede it a second time, because its fence is already in the table. The node
-// could then never have another owner.
+// checkFresh returns [ErrSuperseded] for an owner that was superseded. If such an owner got the
+// lease again, nobody could supersede it a second time, because its fence is already in the
+// table. The node could then never have another owner.
 //
 // Call checkFresh after a read of the head: the answer stays true for as long as that head does.
 func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {

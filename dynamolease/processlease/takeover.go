@@ -10,9 +10,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// An Observation is a candidate's proof to itself that one exact record has stayed current for a full
-// ttl. It holds the record and the time when the candidate saw it. The takeover is conditional on the
-// record being unchanged. An Observation is useful only in the process that made it.
+// An Observation is a candidate's proof to itself that one exact record has stayed current for a
+// full ttl. It holds the record and the time when the candidate saw it. The takeover is
+// conditional on the record being unchanged. An Observation is useful only in the process that
+// made it.
 type Observation struct {
 	store   *Store
 	owner   uuid.UUID // the candidate
@@ -33,9 +34,9 @@ func fullTTL(ttl time.Duration) time.Duration {
 // Lease returns the observed record.
 func (o Observation) Lease() Lease { return o.head.Lease }
 
-// Remaining returns how long the record must still stay unchanged until a takeover is permitted: a
-// full ttl from the start of the observation, counted with the slowest of this node's clocks. If the
-// owner resigned, Remaining returns zero at once.
+// Remaining returns how long the record must still stay unchanged until a takeover is permitted:
+// a full ttl from the start of the observation, counted with the slowest of this node's clocks.
+// If the owner resigned, Remaining returns zero at once.
 func (o Observation) Remaining() time.Duration {
 	if o.store == nil || o.head.Resigned {
 		return 0
@@ -48,8 +49,8 @@ func (o Observation) Remaining() time.Duration {
 // ObserveRival begins to observe the boot that holds the lease, on behalf of owner. The observation
 // starts after the read of the record. It costs two reads.
 //
-// If there is no record, the error is [ErrMissing]. If owner itself holds the lease, or was superseded
-// earlier, the error is an [ErrInvalid].
+// If there is no record, the error is [ErrMissing]. If owner itself holds the lease, or was
+// superseded earlier, the error is an [ErrInvalid].
 func (s *Store) ObserveRival(ctx context.Context, owner uuid.UUID) (Observation, error) {
 	o, err := s.observeRival(ctx, owner)
 	return o, s.explain(err, "observe")
@@ -78,16 +79,17 @@ func (s *Store) observe(seen head, owner uuid.UUID) Observation {
 	return Observation{store: s, owner: owner, head: seen, started: s.authority.clock().Min}
 }
 
-// TryTakeover takes the lease over from the observed boot, if a full ttl has passed and the record is
-// still exactly the observed one. Term and seq grow by one. The same transaction writes both fences.
+// TryTakeover takes the lease over from the observed boot, if a full ttl has passed and the
+// record is still exactly the observed one. Term and seq grow by one. The same transaction writes
+// both fences.
 //
-// If it is too early, TryTakeover makes no request and returns the observed record, not acquired. If
-// the record has changed in any way, it returns the current one, not acquired. If the record is gone,
-// the error is [ErrMissing].
+// If it is too early, TryTakeover makes no request and returns the observed record, not acquired.
+// If the record has changed in any way, it returns the current one, not acquired. If the record
+// is gone, the error is [ErrMissing].
 //
 // TryTakeover costs one request and 6 write units. Like [Store.TryAcquire], it makes up for lost
-// answers and retries for about half the ttl, and the call may be repeated: it then renews a takeover
-// that an earlier call made, and returns its fence.
+// answers and retries for about half the ttl, and the call may be repeated: it then renews a
+// takeover that an earlier call made, and returns its fence.
 func (s *Store) TryTakeover(ctx context.Context, observed Observation) (Outcome, error) {
 	out, err := s.tryTakeover(ctx, observed, s.budget())
 	return out, s.explain(err, "take over")

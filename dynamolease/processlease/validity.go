@@ -101,8 +101,9 @@ func (q *quickClock) until(deadline time.Duration) *span {
 // reached it. So a pause that only the wall clock shows counts at once.
 //
 // Reading.Max follows boot time as well, but to read boot time costs a system call. It shows more
-// than the wall clock only if the wall clock was set back in the very span in which the machine was
-// suspended. The manager's own goroutines count with Reading.Max, so they see that too when they wake.
+// than the wall clock only if the wall clock was set back in the very span in which the machine
+// was suspended. The manager's own goroutines count with Reading.Max, so they see that too when
+// they wake.
 func (q *quickClock) before(s *span) bool {
 	if !q.local {
 		return q.clock().Max < s.deadline

@@ -8,12 +8,12 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// VerifyFence reports whether a fence holds. It returns true if the table has the fence under both of
-// its keys, with exactly these records, and the boot that it superseded does not hold the lease. It
-// returns false only if that boot holds the lease.
+// VerifyFence reports whether a fence holds. It returns true if the table has the fence under
+// both of its keys, with exactly these records, and the boot that it superseded does not hold the
+// lease. It returns false only if that boot holds the lease.
 //
-// If the evidence is gone, the error is [ErrMissing]. If the evidence says something else, the error
-// is [ErrInvalid]. Neither counts as a false.
+// If the evidence is gone, the error is [ErrMissing]. If the evidence says something else, the
+// error is [ErrInvalid]. Neither counts as a false.
 func (a *Authority) VerifyFence(ctx context.Context, fence Fence) (bool, error) {
 	if err := fence.Validate(); err != nil {
 		return false, fmt.Errorf("verify fence: %w", err)
@@ -63,14 +63,15 @@ func (a *Authority) checkSuperseded(ctx context.Context, fence Fence) (bool, err
 	return true, nil
 }
 
-// VerifyCurrentParticipant reports whether a boot holds its node's lease now, in a proven term. Proven
-// is the node's first term, and every term with the evidence of the takeover that began it.
+// VerifyCurrentParticipant reports whether a boot holds its node's lease now, in a proven term.
+// Proven is the node's first term, and every term with the evidence of the takeover that began
+// it.
 //
 // The call reads the head, the evidence, and the head again. It returns false if a takeover came in
 // between, or if the boot has resigned. Renewals in between change nothing.
 //
-// The error is [ErrMissing] if the node has no head or the term has no evidence. It is [ErrInvalid] if
-// the evidence contradicts the head.
+// The error is [ErrMissing] if the node has no head or the term has no evidence. It is
+// [ErrInvalid] if the evidence contradicts the head.
 //
 // The answer is as old as the second read of the head. It does not say whether the boot itself
 // believes in its lease, nor for how long.
@@ -78,8 +79,8 @@ func (a *Authority) VerifyCurrentParticipant(ctx context.Context, participant Pa
 	return a.verifyCurrent(ctx, participant, 0)
 }
 
-// VerifyCurrentParticipantTerm is [Authority.VerifyCurrentParticipant] for one term. It also returns
-// false if the boot holds the lease in another term. The term must not be 0.
+// VerifyCurrentParticipantTerm is [Authority.VerifyCurrentParticipant] for one term. It also
+// returns false if the boot holds the lease in another term. The term must not be 0.
 func (a *Authority) VerifyCurrentParticipantTerm(ctx context.Context, participant Participant, term uint64) (bool, error) {
 	if term == 0 {
 		return false, &dynamolease.ArgumentError{Argument: "term", Problem: "must not be 0"}
@@ -114,8 +115,8 @@ func (a *Authority) readCurrent(ctx context.Context, p Participant, term uint64)
 	return err == nil && second.heldBy(first), err
 }
 
-// checkEvidence checks that a takeover by the head's owner began the head's term, unless the term is
-// the first.
+// checkEvidence checks that a takeover by the head's owner began the head's term, unless the term
+// is the first.
 func (a *Authority) checkEvidence(ctx context.Context, h head) error {
 	if h.Term == 1 {
 		return nil

@@ -59,8 +59,8 @@ func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 	return s
 }
 
-// Do makes one attempt, which ends after timeout at the latest. send passes the context and the options
-// to the client.
+// Do makes one attempt, which ends after timeout at the latest. send passes the context and the
+// options to the client.
 func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) (Answer, Outcome, error) {
 	answer, begun := new(Answer), time.Now()
 	if err := Ended(ctx); err != nil {
@@ -85,9 +85,9 @@ type noAnswer time.Duration
 func (n noAnswer) Error() string { return "no answer within " + time.Duration(n).String() }
 func (n noAnswer) Unwrap() error { return context.DeadlineExceeded }
 
-// OnReport makes the sender call report after each attempt, from the goroutine that made it. It also
-// makes the sender ask the store for the capacity that each attempt consumed. Call OnReport before the
-// first attempt.
+// OnReport makes the sender call report after each attempt, from the goroutine that made it. It
+// also makes the sender ask the store for the capacity that each attempt consumed. Call OnReport
+// before the first attempt.
 func (s *Sender) OnReport(report func(context.Context, Report)) { s.report = report }
 
 type answerKey struct{}

@@ -9,9 +9,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
-// Delays between attempts. The first is short, because a conflict or a lost connection is gone at once.
-// The cap prevents that a throttled caller sleeps through a lease, which can happen with the SDK's own
-// delays of up to seven seconds.
+// Delays between attempts. The first is short, because a conflict or a lost connection is gone at
+// once. The cap prevents that a throttled caller sleeps through a lease, which can happen with
+// the SDK's own delays of up to seven seconds.
 const (
 	firstDelay = 20 * time.Millisecond
 	delayCap   = time.Second
@@ -28,8 +28,8 @@ type Budget struct {
 // shortest is the least time in which an attempt is worth making.
 const shortest = 10 * time.Millisecond
 
-// NewBudget returns a budget that allows attempts until total has passed. No delay between two of them
-// is longer than maxDelay or a second.
+// NewBudget returns a budget that allows attempts until total has passed. No delay between two of
+// them is longer than maxDelay or a second.
 func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
 }
@@ -47,7 +47,8 @@ func (b *Budget) Timeout(timeout time.Duration) time.Duration {
 	return min(timeout, max(shortest, time.Until(b.limit)))
 }
 
-// Spent returns an error if the budget has no time left. A caller that waited for its turn checks it.
+// Spent returns an error if the budget has no time left. A caller that waited for its turn checks
+// it.
 func (b *Budget) Spent() error {
 	if time.Until(b.limit) > 0 {
 		return nil
@@ -71,15 +72,16 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 	return nil
 }
 
-// delay returns the next delay. It grows from attempt to attempt, up to the cap. Jitter spreads it over
-// half of its length.
+// delay returns the next delay. It grows from attempt to attempt, up to the cap. Jitter spreads
+// it over half of its length.
 func (b *Budget) delay(ctx context.Context) time.Duration {
 	longest := min(firstDelay<<min(b.tries, 10), b.cap)
 	b.tries++
 	return longest/2 + jitter.Below(ctx, longest/2+1)
 }
 
-// Sleep waits for d, or until the context ends. It returns the context's error if the context ended.
+// Sleep waits for d, or until the context ends. It returns the context's error if the context
+// ended.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

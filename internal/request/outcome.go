@@ -24,14 +24,15 @@ const (
 	// NotDone: nothing was written, and a retry may succeed. The request was throttled, in conflict
 	// with a transaction, signed with a wrong clock, or never sent.
 	NotDone
-	// Unknown: no answer came, or one that leaves it open. The write may have been applied. If not, it
-	// may still be applied later.
+	// Unknown: no answer came, or one that leaves it open. The write may have been applied. If
+	// not, it may still be applied later.
 	Unknown
 	// Failed: nothing was written, and a retry will not help.
 	Failed
 )
 
-// notApplied reports whether DynamoDB uses this error code to reject a request before it does anything.
+// notApplied reports whether DynamoDB uses this error code to reject a request before it does
+// anything.
 func notApplied(code string) bool {
 	switch code {
 	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
@@ -76,8 +77,9 @@ func Classify(err error, sent bool) Outcome {
 	return classifySilence(err, sent)
 }
 
-// classifyReasons judges a cancelled transaction, which wrote nothing. If a condition did not hold, it
-// is refused, whatever the other reasons are. If the store was only busy, a retry may succeed.
+// classifyReasons judges a cancelled transaction, which wrote nothing. If a condition did not
+// hold, it is refused, whatever the other reasons are. If the store was only busy, a retry may
+// succeed.
 func classifyReasons(reasons []types.CancellationReason) Outcome {
 	outcome := NotDone
 	for _, reason := range reasons {
@@ -138,8 +140,8 @@ func classifySilence(err error, sent bool) Outcome {
 	return Unknown
 }
 
-// clockWasWrong reports whether the store rejected a signature because of the time in it. The SDK has
-// noted the difference, and uses it when it signs the next attempt.
+// clockWasWrong reports whether the store rejected a signature because of the time in it. The SDK
+// has noted the difference, and uses it when it signs the next attempt.
 func clockWasWrong(err error) bool {
 	var skew interface{ RetryableError() bool }
 	var api smithy.APIError
@@ -160,8 +162,8 @@ func TurnedAway(err error) bool {
 	return errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
 }
 
-// Ended returns the error of a context that has ended, together with its cause if the caller gave one.
-// It returns nil as long as the context has not ended.
+// Ended returns the error of a context that has ended, together with its cause if the caller gave
+// one. It returns nil as long as the context has not ended.
 func Ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(cause, err) {

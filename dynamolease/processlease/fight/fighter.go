@@ -16,7 +16,8 @@ import (
 
 const node = "writer-1"
 
-// fight is one boot of the node: it gets the identity, uses it while the lease is valid, and says so.
+// fight is one boot of the node: it gets the identity, uses it while the lease is valid, and says
+// so.
 func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Duration) error {
 	say := func(format string, args ...any) { fmt.Fprintf(out, name+": "+format+"\n", args...) }
 
