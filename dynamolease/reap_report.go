@@ -21,7 +21,7 @@ type ReapConfig struct {
 	Limit int
 }
 
-// A ReapReport tells what a run of [Store.Reap] did. If a run stops early, some rows that are Due
+// A ReapReport is the result of a run of [Store.Reap]. If a run stops early, some rows that are Due
 // may be in none of Deleted, Raced, Kept, Unreadable and Unanswered: the run did not reach those.
 type ReapReport struct {
 	Scanned int // rows read

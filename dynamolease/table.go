@@ -103,7 +103,7 @@ func (s *Store) enableTTL(ctx context.Context) error {
 
 // CheckTable checks that the table is as the store needs it: active, with the string keys "pk"
 // (hash) and "sk" (range), and no TTL on an attribute other than "ttl". The error is a
-// [SetupError] that says what to change.
+// [SetupError] that names the necessary change.
 //
 // A multi-Region strongly consistent table has no transactions, and needs [EachItem].
 //

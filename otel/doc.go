@@ -1,5 +1,5 @@
-// Package dynamoleaseotel tells OpenTelemetry what a process does with dynamolease: its requests,
-// the capacity that they consume, the store's clock, and its part in a service.
+// Package dynamoleaseotel reports the work of a process with dynamolease to OpenTelemetry: its
+// requests, the capacity that they consume, the store's clock, and its part in a service.
 //
 //	metrics, err := dynamoleaseotel.New(provider)
 //	...

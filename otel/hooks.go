@@ -9,7 +9,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// Hooks returns hooks that measure what the coordinator does, and then call the hooks of cfg, if
+// Hooks returns hooks that measure the coordinator's work, and then call the hooks of cfg, if
 // there are any. Set them in cfg before you make the coordinator.
 func (m *Metrics) Hooks(cfg coordinator.Config) coordinator.Hooks {
 	service, next := serviceKey.String(cfg.Service), cfg.Hooks

@@ -122,11 +122,11 @@ func (m *Metrics) observeCoordinator(to metric.Observer, service string, c *coor
 		to.ObserveInt64(m.members, int64(len(state.Members)), m.with(of))
 	}
 	for _, g := range state.Groups {
-		what := m.with(of, groupKey.String(g.Name))
-		to.ObserveInt64(m.held, int64(len(g.Leases)), what)
+		attributes := m.with(of, groupKey.String(g.Name))
+		to.ObserveInt64(m.held, int64(len(g.Leases)), attributes)
 		if known {
-			to.ObserveInt64(m.share, int64(g.Share), what)
-			to.ObserveInt64(m.free, int64(g.Free), what)
+			to.ObserveInt64(m.share, int64(g.Share), attributes)
+			to.ObserveInt64(m.free, int64(g.Free), attributes)
 		}
 	}
 }

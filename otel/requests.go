@@ -26,9 +26,9 @@ func (m *Metrics) request(ctx context.Context, r dynamolease.Request) {
 	if _, begun := m.begun.LoadOrStore(r.Operation, true); !begun {
 		m.beginOperation(ctx, operation)
 	}
-	what := m.with(operation, outcomeKey.String(string(r.Outcome)))
-	m.requests.Add(ctx, 1, what)
-	m.requestDuration.Record(ctx, r.Duration.Seconds(), what)
+	attributes := m.with(operation, outcomeKey.String(string(r.Outcome)))
+	m.requests.Add(ctx, 1, attributes)
+	m.requestDuration.Record(ctx, r.Duration.Seconds(), attributes)
 	if r.ReadUnits > 0 {
 		m.capacityRead.Add(ctx, r.ReadUnits, m.with(operation))
 	}

@@ -27,7 +27,7 @@ type change struct {
 	seen   *head           // the head if the caller has read it already
 	budget *request.Budget // of the call
 
-	// consult looks up what decide needs besides the head; nil for nothing.
+	// consult looks up the facts that decide needs in addition to the head; nil for none.
 	consult func(ctx context.Context, seen head, budget *request.Budget) error
 
 	// decide returns the head to write on top of the one that the call saw. It returns none if

@@ -15,7 +15,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
-// An Answer holds what one attempt learned in addition to its result.
+// An Answer holds the findings of one attempt, in addition to its result.
 type Answer struct {
 	Sent     elapsed.Reading // of the node's clock, just before the request left
 	Received elapsed.Reading // of the node's clock, after the headers came

@@ -13,7 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// An Outcome says what is known of a request after it was sent.
+// An Outcome is the result of a request, as far as it is known.
 type Outcome int
 
 const (

@@ -18,7 +18,7 @@
 // # Input and output
 //
 // The function ignores the event. A run continues from the place where the last run stopped. The
-// response is a JSON object that says what the run did: scanned, due, deleted, raced, kept,
+// response is a JSON object with the result of the run: scanned, due, deleted, raced, kept,
 // unreadable and unanswered count rows as ReapReport does; stopped says why the run stopped before
 // the end of the table; complete says whether it reached the end.
 //
@@ -46,11 +46,11 @@
 //   - the environment or the AWS configuration cannot be used. The error is a configurationError
 //     that lists all problems. The process stays up, and every invocation returns that error. A
 //     start that fails would show only an exit status;
-//   - the table is missing, or the role lacks a permission. The error says what to do;
+//   - the table is missing, or the role lacks a permission. The error names the remedy;
 //   - the store fails, or does not answer, beyond all retries;
 //   - the run stopped before it read a single row.
 //
-// Even then, the function logs what the run did so far, and writes the metrics. It is safe to
+// Even then, the function logs the result of the run so far, and writes the metrics. It is safe to
 // retry, and to have several runs at one time, in one process or many: each delete is
 // conditional.
 package main

@@ -15,7 +15,7 @@ import (
 )
 
 // A function handles the invocations of Lambda. If Lambda is set up for it, several run at once.
-// Only the store lives on between invocations, because of what it knows of the time.
+// Only the store lives on between invocations, because it knows the store's time.
 type function struct {
 	problem  error // with the configuration; if it is set, the other fields are not
 	settings settings
@@ -76,7 +76,7 @@ func failure(run summary, err error) error {
 	return err
 }
 
-// tell logs what the run did, even if it failed.
+// tell logs the result of the run, even if it failed.
 func (f *function) tell(ctx context.Context, run summary, malformed []error, err error) {
 	if len(malformed) > 0 {
 		f.log.WarnContext(ctx, "unreadable rows", "table", run.Table, "count", run.Unreadable, "first", texts(malformed))

@@ -13,7 +13,7 @@ var errShutdown = errors.New("the process is being shut down")
 // stoppedByShutdown is the reason of a run that stopped because Lambda ended the process.
 const stoppedByShutdown dynamolease.StopReason = "shutdown"
 
-// A summary tells what a run did. The function responds with it and logs it. Its keys are part of
+// A summary is the result of a run. The function responds with it and logs it. Its keys are part of
 // the function's interface.
 type summary struct {
 	Table      string                 `json:"table"`

@@ -21,7 +21,7 @@ type fighter struct {
 	out  *bufio.Scanner
 }
 
-// start starts a fighter. echo gets what it says.
+// start starts a fighter. echo gets its lines.
 func start(ctx context.Context, echo io.Writer, server *dynamotest.Server, table string, ttl time.Duration, name string) (*fighter, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,7 @@ func start(ctx context.Context, echo io.Writer, server *dynamotest.Server, table
 // fighterEnv is set in the environment of a fighter, so that a test binary knows that it is one.
 const fighterEnv = "PROCESSLEASE_FIGHTER"
 
-// await repeats what the fighter says, up to a line that contains text.
+// await prints the lines of the fighter, up to one that contains text.
 func (f *fighter) await(text string) error {
 	for f.out.Scan() {
 		fmt.Fprintln(f.echo, f.out.Text())
