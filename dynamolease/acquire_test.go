@@ -13,7 +13,9 @@ import (
 func TestAcquire(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"LS1/free partition":             acquiresFree,
+		"LS1/between two seconds":        acquiresForTheWholeTTL,
 		"LS2/held by another":            refusesHeld,
+		"LS2/held in a session":          refusesHeldInSession,
 		"LS3/held by the caller":         extendsOwn,
 		"LS3/with a shorter ttl":         keepsTheLaterExpiry,
 		"LS4/expired":                    takesExpired,
@@ -42,6 +44,25 @@ func acquiresFree(w *world) {
 	}
 }
 
+// exact has a node go by its own clock, which is right: what is rounded away shows.
+func exact(o *dynamolease.Options) {
+	o.Clock = dynamolease.NodeClock(time.Nanosecond)
+	o.Clock.DriftPPM = 1
+}
+
+// Expiries are to the millisecond, and none is rounded down.
+func acquiresForTheWholeTTL(w *world) {
+	a := w.node(exact)
+	for i, past := range []time.Duration{0, 1, time.Millisecond, 700*time.Millisecond + 1, 999 * time.Millisecond} {
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + past)))
+		lease := a.acquire(i, "a")
+		most := time.Now().Add(ttl + 2*time.Millisecond)
+		if least := time.Now().Add(ttl); lease.ExpiresAt.Before(least) || lease.ExpiresAt.After(most) {
+			w.Errorf("%v past a second: expires at %v, want %v to %v", past, lease.ExpiresAt, least, most)
+		}
+	}
+}
+
 func refusesHeld(w *world) {
 	a, b := w.node(), w.node()
 	held := a.acquire(7, "a")
@@ -61,6 +82,30 @@ func refusesHeld(w *world) {
 	}
 }
 
+// The row of the session says how long the lease lasts: it is read once, after the lease's own.
+func refusesHeldInSession(w *world) {
+	a, b := w.node(), w.node()
+	a.open("a", ttl)
+	held := a.take(7)
+	time.Sleep(ttl / 2)
+	a.beat() // the expiry is that of the latest heartbeat
+	member := b.members()[0]
+	before, session := a.row(7), a.sessionRow()
+	for try := range 2 { // nothing that was learned of another's lease makes the next look cost more
+		b.Path.Reset()
+		got := b.refused(7, "b")
+		if got.Owner != "a" || got.Epoch != held.Epoch || got.Session != held.Session || !got.ExpiresAt.Equal(member.ExpiresAt) || got.Remaining() != 0 {
+			w.Errorf("got %+v, want the holder's %+v until %v", got, held, member.ExpiresAt)
+		}
+		if reads := b.Path.Count("GetItem"); reads > 2 || b.Path.Count("") != reads {
+			w.Errorf("try %d: requests %v, want a read of the lease and one of its session", try, b.Path.Requests())
+		}
+	}
+	if !reflect.DeepEqual(before, a.row(7)) || !reflect.DeepEqual(session, a.sessionRow()) {
+		w.Errorf("rows changed to %v and %v", a.row(7), a.sessionRow())
+	}
+}
+
 func extendsOwn(w *world) {
 	a := w.node()
 	first := a.acquire(7, "a")
@@ -74,6 +119,15 @@ func extendsOwn(w *world) {
 	}
 	if first.Remaining() != ttl/2 {
 		w.Errorf("the former lease has %v left, want %v: it does not follow", first.Remaining(), ttl/2)
+	}
+	// Each of two stores of the owner builds on a row that the other has written over.
+	twin := w.node()
+	for range 2 {
+		for _, n := range []*node{twin, a} {
+			if again := n.acquire(7, "a"); again.Epoch != first.Epoch || again.Remaining() != ttl {
+				w.Errorf("extended by another store: %+v, want epoch %d", again, first.Epoch)
+			}
+		}
 	}
 }
 
@@ -142,6 +196,20 @@ func keepsGroupsApart(w *world) {
 	if got := a.refused(7, "b"); got.Owner != "a" {
 		w.Errorf("holder of the first group is %q", got.Owner)
 	}
+	// Names are told apart by every byte.
+	names := []string{"A", "a", " a", "a ", "a#", "a#1", "#a", "L#a", "a/1", "é", "e\u0301", "a\x00", "a\n"}
+	for i, name := range names {
+		lease, acquired, err := a.Acquire(w.Context(), name, 7, fmt.Sprint("owner", i), ttl)
+		if err != nil || !acquired || lease.Group != name {
+			w.Errorf("group %q: %+v, %v, %v", name, lease, acquired, err)
+		}
+	}
+	for i, name := range names {
+		owners, err := a.Owners(w.Context(), name)
+		if err != nil || len(owners) != 1 || owners[0].Owner != fmt.Sprint("owner", i) || owners[0].Group != name {
+			w.Errorf("owners of %q: %+v, %v", name, owners, err)
+		}
+	}
 }
 
 // The row of a partition goes, together with its epoch, at the worst moment each time: some seconds after its last use.
@@ -180,10 +248,6 @@ func takesExpiredAtOnce(w *world) {
 
 // With a node's clock as the time, and no skew to speak of, the moment of expiry can be met exactly.
 func expiresExactly(w *world) {
-	exact := func(o *dynamolease.Options) {
-		o.Clock = dynamolease.NodeClock(time.Nanosecond)
-		o.Clock.DriftPPM = 1
-	}
 	a, b := w.node(exact), w.node(exact)
 	lease := a.acquire(7, "a")
 	time.Sleep(time.Until(lease.ExpiresAt) - 2*time.Millisecond)

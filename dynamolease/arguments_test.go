@@ -53,6 +53,14 @@ func TestArgumentsLS29(t *testing.T) {
 		add("Node.Address", err)
 		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: []string{"fine", bad}}, ttl)
 		add("Node.Groups", err)
+		_, err = n.OpenSession(ctx, dynamolease.Node{Service: bad, Name: "n", Address: "here"}, ttl)
+		add("Node.Service", err)
+		_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: bad, Address: "here"}, ttl)
+		add("Node.Name", err)
+		_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: bad}, ttl)
+		add("Node.Address", err)
+		_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: []string{"fine", bad}}, ttl)
+		add("Node.Groups", err)
 		_, err = n.Members(ctx, bad)
 		add("service", err)
 		add("service", n.Leave(ctx, bad, "n"))
@@ -73,10 +81,21 @@ func TestArgumentsLS29(t *testing.T) {
 		add("ttl", err)
 		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, bad)
 		add("ttl", err)
+		_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, bad)
+		add("ttl", err)
 	}
 	_, err := n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n#1", Address: "here"}, ttl)
 	add("Node.Name", err)
-	_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: make([]string, 101)}, ttl)
+	_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n#1", Address: "here"}, ttl)
+	add("Node.Name", err)
+	add("node", n.Leave(ctx, "s", "n#1"))
+	var tooMany []string
+	for i := range 101 {
+		tooMany = append(tooMany, fmt.Sprint("g", i))
+	}
+	_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: tooMany}, ttl)
+	add("Node.Groups", err)
+	_, err = n.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here", Groups: tooMany}, ttl)
 	add("Node.Groups", err)
 
 	for _, c := range calls {
@@ -201,6 +220,35 @@ func TestMalformedMembersLS30(t *testing.T) {
 			}
 			if _, err := n.Heartbeat(w.Context(), dynamolease.Node{Service: w.service, Name: "n1", Address: "here"}, ttl); !errors.As(err, &malformed) {
 				w.Errorf("%s: heartbeat: %v", name, err)
+			}
+			w.Delete(key("M#"+w.service, "N#n1"))
+		}
+	})
+	inVirtualTime(t, func(w *world) {
+		for name, spoil := range map[string]func(map[string]attributeValue){
+			"opened missing":     func(r map[string]attributeValue) { delete(r, "opened") },
+			"opened of text":     func(r map[string]attributeValue) { r["opened"] = text("today") },
+			"session of another": func(r map[string]attributeValue) { r["session"] = text("n2#x") },
+			"session of number":  func(r map[string]attributeValue) { r["session"] = number("1") },
+			"left of text":       func(r map[string]attributeValue) { r["left"] = text("today") },
+			"exp missing":        func(r map[string]attributeValue) { delete(r, "exp") },
+		} {
+			row := key("M#"+w.service, "N#n1#x")
+			row["node"], row["session"], row["opened"], row["address"] = text("n1"), text("n1#x"), number("1000"), text("here")
+			row["exp"], row["rev"] = number("99999999999999"), text("r")
+			spoil(row)
+			w.Put(row)
+			lease := w.leaseKey(1)
+			lease["owner"], lease["epoch"], lease["rev"] = text("n1"), number("5"), text("r")
+			lease["service"], lease["session"] = text(w.service), text("n1#x")
+			w.Put(lease)
+			n := w.node()
+			var malformed *dynamolease.RowError
+			if _, err := n.Members(w.Context(), w.service); !errors.As(err, &malformed) || malformed.SK != "N#n1#x" {
+				w.Errorf("%s: members: %v", name, err)
+			}
+			if got, acquired, err := n.Acquire(w.Context(), w.group, 1, "b", ttl); acquired || !errors.As(err, &malformed) || malformed.SK != "N#n1#x" {
+				w.Errorf("%s: acquire from it: %+v, %v, %v", name, got, acquired, err)
 			}
 		}
 	})

@@ -51,6 +51,37 @@ func TestRenewReadsAndGivesUpInTime(t *testing.T) {
 	}
 }
 
+// Whatever the ttl, no attempt takes a large part of it, and a call ends when its half of the ttl is used up.
+func TestAttemptsAreShortLS34(t *testing.T) {
+	for _, op := range operations {
+		if op.untimed {
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				n := w.faultyNode(op.each)
+				op.prepare(n)
+				var sent []time.Time
+				n.Path.Every("", dynamotest.All(dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil), dynamotest.Hang()))
+				start := time.Now()
+				if err := op.call(w.Context(), n); err == nil {
+					w.Fatal("done, although nothing was answered")
+				}
+				sent = append(sent, time.Now())
+				if took := time.Since(start); took > ttl/2+50*time.Millisecond {
+					w.Errorf("given up after %v, want %v", took, ttl/2)
+				}
+				n.Close()
+				for i := range sent[1:] {
+					if took := sent[i+1].Sub(sent[i]); took > ttl/6+200*time.Millisecond {
+						w.Errorf("an attempt took %v of a ttl of %v", took, ttl)
+					}
+				}
+			})
+		})
+	}
+}
+
 // LS18: what a holder may believe counts from before the request.
 func TestHolderCountsFromTheRequest(t *testing.T) {
 	acquire := func(n *node) dynamolease.Lease { return n.acquire(1, "a") }

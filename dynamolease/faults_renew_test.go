@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,8 +57,8 @@ func TestRenewCancelled(t *testing.T) {
 				a.Path.Reset()
 				start := time.Now()
 				got, err := a.Renew(w.Context(), w.group, []int{1, 2, 3}, "a", ttl)
-				if took := time.Since(start); took > ttl/6 {
-					w.Errorf("it took %v", took)
+				if took := time.Since(start); took > 100*time.Millisecond {
+					w.Errorf("it took %v, want no more than the first waits", took)
 				}
 				if n := a.Path.Count(""); n != test.requests {
 					w.Errorf("%d requests, want %d", n, test.requests)
@@ -84,6 +85,52 @@ func TestRenewCancelled(t *testing.T) {
 					old := leases[lease.Partition]
 					if lease.Epoch != old.Epoch || !lease.ExpiresAt.After(old.ExpiresAt) || lease.Remaining() <= old.Remaining() {
 						w.Errorf("%+v does not extend %+v", lease, old)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Waits begin short, grow, stay well below the ttl, and are spread: of nodes that were turned away together no two come back
+// together.
+func TestRenewBacksOff(t *testing.T) {
+	for _, reason := range []string{"TransactionConflict", "ThrottlingError"} {
+		t.Run("LS17/"+reason, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				const nodes = 4
+				waits := make([][]time.Duration, nodes)
+				var running sync.WaitGroup
+				for i := range nodes {
+					n := w.node()
+					n.acquire(i, "a")
+					var sent []time.Time
+					n.Path.Every("TransactWriteItems", dynamotest.All(
+						dynamotest.Around(func() { sent = append(sent, time.Now()) }, nil), dynamotest.Cancelled(reason)))
+					running.Go(func() {
+						if _, err := n.Renew(w.Context(), w.group, []int{i}, "a", ttl); err == nil {
+							w.Error("renewed, although the store stays busy")
+						}
+						for j := range sent[1:] {
+							waits[i] = append(waits[i], sent[j+1].Sub(sent[j]))
+						}
+					})
+				}
+				running.Wait()
+				for i, list := range waits {
+					if len(list) < 4 {
+						w.Fatalf("waits %v", list)
+					}
+					if list[0] > 50*time.Millisecond || slices.Min(list) < time.Millisecond || slices.Max(list) > time.Second {
+						w.Errorf("waits of node %d: %v, want 1ms to 1s, and a short one first", i, list)
+					}
+					if last := list[len(list)-1]; last < 4*list[0] {
+						w.Errorf("waits of node %d do not grow: %v", i, list)
+					}
+					for j := range i {
+						if list[0] == waits[j][0] && list[1] == waits[j][1] {
+							w.Errorf("nodes %d and %d come back together, after %v", j, i, list[:2])
+						}
 					}
 				}
 			})

@@ -9,12 +9,12 @@ import (
 )
 
 // Check returns a condition for a transaction of your own: the transaction is applied only while
-// nobody else has taken the lease, and it was not released. table is the one that the lease is in. It
-// needs no clock, and holds whatever happened to the process since: paused, suspended, cut off. It
-// costs two write units.
+// nobody else has taken the lease, and it was not released. table is the one that the lease is in.
+// It needs no clock, and holds whatever happened to the process since: paused, suspended, cut off.
+// It costs two write units.
 //
-// A cancelled transaction brings the lease's row along. [Store.Transact] does all that, and tells lost
-// answers from refusals.
+// A cancelled transaction brings the lease's row along. [Store.Transact] does all that, and tells
+// lost answers from refusals.
 func (l Lease) Check(table string) types.TransactWriteItem {
 	held := rowstore.Condition{Equal: []rowstore.Attribute{
 		{Name: attrOwner, Value: rowstore.Text(l.Owner)}, {Name: attrEpoch, Value: rowstore.Number(l.Epoch)},
@@ -39,8 +39,9 @@ func (e *FencedError) Error() string {
 		e.Lease.Group, e.Lease.Partition, e.Lease.Epoch, e.Holder.Owner, e.Holder.Epoch)
 }
 
-// checkOwn accepts a lease that this process got for itself, also one that has run out since. A lease
-// from Owners, or from Acquire when another owner holds the partition, would get through every fence.
+// checkOwn accepts a lease that this process got for itself, also one that has run out since. A
+// lease from Owners, or from Acquire when another owner holds the partition, would get through
+// every fence.
 func checkOwn(l Lease) error {
 	if l.validity == (validity{}) {
 		return &ArgumentError{"lease", fmt.Sprintf("must be one that this process has acquired itself; this one is of %q", l.Owner)}

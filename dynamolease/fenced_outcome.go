@@ -10,8 +10,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// unanswered returns the error of work that has attempts which were never answered. Where the caller
-// will believe that nothing was written, it makes sure that none of them can be applied any more.
+// unanswered returns the error of work that has attempts which were never answered. Where the
+// caller will believe that nothing was written, it makes sure that none of them can be applied any
+// more.
 func (w *fencedWork) unanswered(ctx context.Context, err error) error {
 	var fenced *FencedError
 	var refused *types.TransactionCanceledException
@@ -33,7 +34,7 @@ func (w *fencedWork) unanswered(ctx context.Context, err error) error {
 }
 
 // bar gives the row another rev, if it is as the attempts found it: none of them can be applied any
-// more then. It reports whether it is certain what became of them; done tells whether one was applied.
+// more then. It reports whether their fate is certain; w.done says whether one was applied.
 func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
 	done, err := rowstore.Change[leaseRow]{
 		Key: w.key, Decode: decodeLease, Budget: w.budget.Share(),
@@ -57,8 +58,8 @@ func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
 const maxHandOvers = 1000
 
 // untouched reports whether the row shows that no attempt was applied. A row that is gone does not
-// show it, nor does one that was made anew since: without any work in it, it looks like one in which
-// none was ever done.
+// show it, nor does one that was made anew since: without any work in it, it looks like one in
+// which none was ever done.
 func (w *fencedWork) untouched() bool {
 	return w.row.rev != "" && w.row.work == w.before && (w.before != "" || w.row.epoch-w.lease.Epoch < maxHandOvers)
 }

@@ -8,12 +8,12 @@ import (
 
 // Resume returns the lease with its checkpoint as it is now, to go on after an error of
 // [Store.Transact] or [Store.Checkpoint]. If the outcome of that was unknown, it is settled then:
-// either it was applied and shows in the checkpoint, or it cannot be applied any more. What is left of
-// the lease is as before.
+// either it was applied and shows in the checkpoint, or it cannot be applied any more. What is left
+// of the lease is as before.
 //
 // It costs a read, and a write where an outcome is unknown. The error is a [FencedError] when the
-// lease was taken or released. Other errors: [ArgumentError], [RowError], [SetupError], the context's,
-// or the SDK's, after retries for at most 10 seconds: call again.
+// lease was taken or released. Other errors: [ArgumentError], [RowError], [SetupError], the
+// context's, or the SDK's, after retries for at most 10 seconds: call again.
 func (s *Store) Resume(ctx context.Context, lease Lease) (Lease, error) {
 	if err := checkOwn(lease); err != nil {
 		return Lease{}, s.explain(err, "resume")

@@ -11,9 +11,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A fencedWork is one call of Transact or Checkpoint. Unlike other writes, an attempt does not accept
-// the row as an earlier one would have left it: then the items would be applied twice. Each is
-// conditional on the row as it was seen, and whether an earlier attempt was applied shows in the
+// A fencedWork is one call of Transact or Checkpoint. Unlike other writes, an attempt does not
+// accept the row as an earlier one would have left it: then the items would be applied twice. Each
+// is conditional on the row as it was seen, and whether an earlier attempt was applied shows in the
 // row's work, which only work under the lease changes.
 type fencedWork struct {
 	store      *Store

@@ -37,11 +37,11 @@ type Lease struct {
 	validity validity
 }
 
-// Remaining returns how long this process may still count on the lease: until ttl after the call that
-// got or extended it began, on this node's own elapsed-time clock, and never longer than the row
-// allows. It is zero for a lease of another owner, for one that has run out (also while the process
-// or the machine was suspended), and for one whose answer came too late. Later calls do not refresh
-// it: use the lease that the latest Acquire or Renew returned.
+// Remaining returns how long this process may still count on the lease: until ttl after the call
+// that got or extended it began, on this node's own elapsed-time clock, and never longer than the
+// row allows. It is zero for a lease of another owner, for one that has run out (also while the
+// process or the machine was suspended), and for one whose answer came too late. Later calls do not
+// refresh it: use the lease that the latest Acquire or Renew returned.
 func (l Lease) Remaining() time.Duration { return l.validity.remaining() }
 
 // Revoked reports whether an operator has taken the lease from its holder (see [Store.Revoke]):
@@ -52,8 +52,8 @@ func (l Lease) Revoked() bool {
 	return l.revoked || l.validity.held != nil && l.validity.held.revoked.Load()
 }
 
-// Node returns the node that owns the lease: Owner up to the first '#'. A session's lease is owned by
-// the node itself, and a coordinator's lease with an expiry of its own by "node#id".
+// Node returns the node that owns the lease: Owner up to the first '#'. A session's lease is owned
+// by the node itself, and a coordinator's lease with an expiry of its own by "node#id".
 func (l Lease) Node() string {
 	node, _, _ := strings.Cut(l.Owner, "#")
 	return node
@@ -77,8 +77,8 @@ func (v validity) remaining() time.Duration {
 	}
 }
 
-// newValidity returns how long the holder may count on a row with this expiry, which an attempt that
-// began at a moment wrote.
+// newValidity returns how long the holder may count on a row with this expiry, which an attempt
+// that began at a moment wrote.
 func newValidity(clock *rowstore.Time, at rowstore.Moment, ttl time.Duration, exp int64, answer request.Answer) validity {
 	return validity{time: clock, until: at.Until(ttl, exp, answer)}
 }

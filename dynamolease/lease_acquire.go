@@ -12,10 +12,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Acquire acquires a partition of a group for owner for ttl (1 s to a year), if it is free, released
-// or surely expired. If owner holds it live already, it is extended to at least ttl from now and
-// keeps its epoch. The lease is then the caller's, and acquired is true. If another owner holds it,
-// acquired is false, and the lease is that owner's.
+// Acquire acquires a partition of a group for owner for ttl (1 s to a year), if it is free,
+// released or surely expired. If owner holds it live already, it is extended to at least ttl from
+// now and keeps its epoch. The lease is then the caller's, and acquired is true. If another owner
+// holds it, acquired is false, and the lease is that owner's.
 //
 // owner must name one process, and no other process at the same time. A lease that a session holds
 // is another's, also under the same name.
@@ -27,8 +27,8 @@ import (
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was acquired. The store
 // then tries to free the row in the background; the next Acquire of this owner finds out at once.
-// Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries
-// for at most half the ttl.
+// Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after
+// retries for at most half the ttl.
 func (s *Store) Acquire(ctx context.Context, group string, partition int, owner string, ttl time.Duration) (lease Lease, acquired bool, err error) {
 	if err := firstError(checkLease(group, partition, owner), checkTTL(ttl)); err != nil {
 		return Lease{}, false, s.explain(err, "acquire")
@@ -143,9 +143,9 @@ func (a *acquisition) sessionCheck(row leaseRow) []types.TransactWriteItem {
 	return []types.TransactWriteItem{{ConditionCheck: rowstore.Check(a.store.rows.Name, row.session, asSeen)}}
 }
 
-// settled reports whether one's own session holds the lease and this store knows it, so that there is
-// nothing to extend. A lease that it does not know, from an acquisition that was never answered, is
-// written again: otherwise the clean-up of that one in the background could free it afterwards.
+// settled reports whether one's own session holds the lease and this store knows it, so that there
+// is nothing to extend. A lease that it does not know, from an acquisition that was never answered,
+// is written again: otherwise the clean-up of that one in the background could free it afterwards.
 func (a *acquisition) settled(row leaseRow) bool {
 	known, ok := a.store.leases.Recall(a.key)
 	return row.inSession() && ok && known.Row.rev == row.rev && len(known.Pending) == 0
@@ -178,8 +178,8 @@ func (a *acquisition) abandon(ctx context.Context, doubted []string) {
 	})
 }
 
-// undo frees the row if one of the doubted attempts was applied. Otherwise it changes nothing but the
-// row's rev, so that an attempt that is still on its way cannot be applied any more. A row that
+// undo frees the row if one of the doubted attempts was applied. Otherwise it changes nothing but
+// the row's rev, so that an attempt that is still on its way cannot be applied any more. A row that
 // anybody else has written since, the next call of this owner included, is left as it is.
 func (a *acquisition) undo(ctx context.Context, doubted []string) error {
 	_, err := rowstore.Change[leaseRow]{

@@ -21,9 +21,9 @@ const maxJoint = rowstore.MaxActions / 2
 // false, and the leases are theirs, in partition order. Two callers whose partitions overlap never
 // wait for each other.
 //
-// It costs one Query of the partitions and two write units for each; a read and two write units more
-// for each session that died with some of them. The error is that of [Store.Acquire]. Tables without
-// transactions (multi-Region strong consistency) cannot do it.
+// It costs one Query of the partitions and two write units for each; a read and two write units
+// more for each session that died with some of them. The error is that of [Store.Acquire]. Tables
+// without transactions (multi-Region strong consistency) cannot do it.
 func (s *Store) AcquireAll(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) (leases []Lease, acquired bool, err error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, false, s.explain(err, "acquire all")
@@ -84,8 +84,8 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 	return j.leases, true, nil
 }
 
-// next reads all rows, and returns the transaction that acquires them: nil if an earlier one did, or
-// if others hold some.
+// next reads all rows, and returns the transaction that acquires them: nil if an earlier one did,
+// or if others hold some.
 func (j *joint) next(ctx context.Context) (rowstore.Send, error) {
 	at, err := j.look(ctx)
 	if err != nil {
@@ -136,8 +136,8 @@ func (j *joint) look(ctx context.Context) (rowstore.Moment, error) {
 	return view.At, nil
 }
 
-// applied returns which attempt has been applied; -1 for none. An attempt was applied as a whole, so
-// one row tells, and another may have been revoked or renewed since.
+// applied returns which attempt has been applied; -1 for none. An attempt was applied as a whole,
+// so one row tells, and another may have been revoked or renewed since.
 func (j *joint) applied() int {
 	applied := -1
 	for _, p := range j.parts {
@@ -205,8 +205,8 @@ func (j *joint) since() {
 	}
 }
 
-// fail gives up in the background what may have been acquired without being known. What another call
-// of the holder has extended since stays.
+// fail gives up in the background what may have been acquired without being known. What another
+// call of the holder has extended since stays.
 func (j *joint) fail(ctx context.Context, err error) error {
 	if len(j.parts[0].seen.Pending) == 0 {
 		if j.missed && slices.ContainsFunc(j.parts, func(p *part) bool { return p.seen.Row.heldBy(p.holder) }) {

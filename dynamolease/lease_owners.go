@@ -15,10 +15,10 @@ import (
 // each, fewer with checkpoints), and one more for each service whose sessions hold leases of the
 // group. It is no snapshot: leases may change hands while it reads.
 //
-// A malformed row is a [RowError], one for each joined; it comes with the leases that could be read,
-// those of a session whose row is malformed among them. Other errors, without any lease:
-// [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a
-// page.
+// A malformed row is a [RowError], one for each joined; it comes with the leases that could be
+// read, those of a session whose row is malformed among them. Other errors, without any lease:
+// [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds
+// a page.
 func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read owners")
@@ -35,8 +35,8 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	return leases, s.explain(errors.Join(malformed, malformedSessions), "read owners of %s", group)
 }
 
-// live returns the live ones of rows. Those in sessions are judged by their sessions, which are read
-// after them: a session that is not there any more has no leases; a malformed one may have.
+// live returns the live ones of rows. Those in sessions are judged by their sessions, which are
+// read after them: a session that is not there any more has no leases; a malformed one may have.
 func (s *Store) live(ctx context.Context, rows []leaseRow, at rowstore.Moment) (leases []Lease, malformed, err error) {
 	sessions, unreadable := make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool)
 	read := make(map[string]bool)

@@ -8,9 +8,9 @@ import (
 )
 
 // Release frees the live lease that owner holds on a partition, so that another node can acquire it
-// at once. It reports whether there was one. It is false when another owner holds the partition, when
-// the lease has expired, or when there is nothing to release. The row and its epoch stay. Stop the
-// work that the lease covers before.
+// at once. It reports whether there was one. It is false when another owner holds the partition,
+// when the lease has expired, or when there is nothing to release. The row and its epoch stay. Stop
+// the work that the lease covers before.
 //
 // If the answer to a call was lost, a call again also reports that the lease was released, even if
 // another owner has acquired the partition since.

@@ -19,9 +19,9 @@ import (
 //
 // A malformed row is a [RowError], one for each joined; it comes with the leases that were renewed.
 // Any other failure fails the whole call: leases keep what they had left before it, some may have
-// been extended all the same, and calling again is safe. The error wraps [ErrUnknownOutcome] when an
-// answer was lost. Other errors: [ArgumentError], [SetupError], the context's, or the SDK's, after
-// retries for at most half the ttl.
+// been extended all the same, and calling again is safe. The error wraps [ErrUnknownOutcome] when
+// an answer was lost. Other errors: [ArgumentError], [SetupError], the context's, or the SDK's,
+// after retries for at most half the ttl.
 func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) ([]Lease, error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, s.explain(err, "renew")

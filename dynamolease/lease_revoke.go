@@ -14,20 +14,20 @@ import (
 )
 
 // Revoke takes the lease of a partition from the holder that has it with the given epoch. It is for
-// operators, say when a holder is stuck. It frees nothing under a holder that may still believe in it.
-// Nothing extends the lease from now on. Once the holder's own validity has passed for certain, or it
-// has released the lease, the lease is free, with a greater epoch, and fenced writes of the holder are
-// refused.
+// operators, say when a holder is stuck. It frees nothing under a holder that may still believe in
+// it. Nothing extends the lease from now on. Once the holder's own validity has passed for certain,
+// or it has released the lease, the lease is free, with a greater epoch, and fenced writes of the
+// holder are refused.
 //
-// done is true once that is so: the partition has another epoch, or nobody. Otherwise the lease is as
-// it stands: call Revoke again, a second or so apart, until done. What it takes until then:
+// done is true once that is so: the partition has another epoch, or nobody. Otherwise the lease is
+// as it stands: call Revoke again, a second or so apart, until done. What it takes until then:
 //
-//   - a lease with its own expiry ends when that has passed, a ttl at the most: Renew leaves it out, and
-//     Acquire refuses it to its own holder;
+//   - a lease with its own expiry ends when that has passed, a ttl at the most: Renew leaves it
+//     out, and Acquire refuses it to its own holder;
 //   - a lease in a session is named to the session, which learns of it with its next heartbeat. The
-//     lease then ends where the session would have without that heartbeat ([Lease.Revoked]). The session
-//     releases it; a coordinator does when the handler has returned, or the group's drain timeout has
-//     passed. A holder that lives and does not release it keeps it.
+//     lease then ends where the session would have without that heartbeat ([Lease.Revoked]). The
+//     session releases it; a coordinator does when the handler has returned, or the group's drain
+//     timeout has passed. A holder that lives and does not release it keeps it.
 //
 // Anyone can acquire a free partition, including the former holder.
 //
@@ -45,7 +45,7 @@ func (s *Store) Revoke(ctx context.Context, group string, partition int, epoch i
 
 // A revocation takes one lease from its holder.
 type revocation struct {
-	acquisition       // of nobody, which tells whether the holder is over
+	acquisition       // of nobody: it judges whether the holder is over
 	epoch       int64 // of the lease
 }
 
@@ -72,7 +72,7 @@ func (r *revocation) run(ctx context.Context) (Lease, bool, error) {
 	}
 	lease, done, err := r.mark(ctx)
 	if err != nil && !errors.Is(err, ErrUnknownOutcome) {
-		err = fmt.Errorf("%w: the session is to give it up, and the lease does not say so yet: %w", ErrUnknownOutcome, err)
+		err = fmt.Errorf("%w: the session was told to give the lease up, and the lease does not say so yet: %w", ErrUnknownOutcome, err)
 	}
 	return lease, done, err
 }
@@ -151,7 +151,7 @@ func (r *revocation) order(ctx context.Context, row leaseRow) error {
 				return rowstore.Proposal[memberRow]{}, nil
 			}
 			if len(session.revoked) >= maxOrders {
-				return rowstore.Proposal[memberRow]{}, fmt.Errorf("session %s is to give up %d leases already: try again after its next heartbeat", session.session, maxOrders)
+				return rowstore.Proposal[memberRow]{}, fmt.Errorf("session %s must give up %d leases already: try again after its next heartbeat", session.session, maxOrders)
 			}
 			session.revoked = append(slices.Clone(session.revoked), order)
 			return rowstore.Write(session), nil
@@ -163,7 +163,8 @@ func (r *revocation) order(ctx context.Context, row leaseRow) error {
 // orderOf names a lease in a session's row.
 func orderOf(k rowstore.Key, epoch int64) string { return fmt.Sprintf("%d %s %s", epoch, k.SK, k.PK) }
 
-// parseOrder returns the lease that an order names. Anything else names no lease that there could be.
+// parseOrder returns the lease that an order names. Anything else names no lease that there could
+// be.
 func parseOrder(order string) (k rowstore.Key, epoch int64) {
 	number, name, _ := strings.Cut(order, " ")
 	k.SK, k.PK, _ = strings.Cut(name, " ")
@@ -171,8 +172,8 @@ func parseOrder(order string) (k rowstore.Key, epoch int64) {
 	return k, epoch
 }
 
-// revoke has the session's heartbeats extend these leases no more. It remembers them: the session may
-// be about to learn that it has acquired one of them.
+// revoke has the session's heartbeats extend these leases no more. It remembers them: the session
+// may be about to learn that it has acquired one of them.
 func (s *Session) revoke(orders []string) {
 	if len(orders) == 0 {
 		return

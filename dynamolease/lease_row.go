@@ -8,7 +8,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A holder is who holds a lease: an owner, until an expiry of the lease's own, or for as long as a
+// A holder holds a lease: an owner, until an expiry of the lease's own, or for as long as a
 // session lives. The zero holder is nobody.
 type holder struct {
 	owner   string
@@ -72,14 +72,14 @@ func (r leaseRow) WithRev(rev string) leaseRow {
 }
 
 // Supersedes is false where the row would go back: to an earlier epoch, to a holder that has
-// released it, or to an earlier expiry. It is false, too, where an acquisition would come to a second
-// epoch.
+// released it, or to an earlier expiry. It is false, too, where an acquisition would come to a
+// second epoch.
 func (r leaseRow) Supersedes(pending leaseRow) bool {
 	return r.epoch == pending.epoch && (r.owner == "" || r.holder == pending.holder && r.exp >= pending.exp)
 }
 
-// Attributes returns all that an acquisition, extension or release decides. Checkpoint and work stay
-// as they are.
+// Attributes returns all that an acquisition, extension or release decides. Checkpoint and work
+// stay as they are.
 func (r leaseRow) Attributes() []rowstore.Attribute {
 	list := []rowstore.Attribute{
 		{Name: attrEpoch, Value: rowstore.Number(r.epoch)}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
@@ -113,8 +113,8 @@ func (r leaseRow) unexpired(at rowstore.Moment) bool {
 // heldBy reports whether h has the lease and may keep it.
 func (r leaseRow) heldBy(h holder) bool { return r.holder == h && !r.revoked }
 
-// acquired returns the row as h takes it or, with extend, keeps it. It is only for a row that nobody
-// else holds.
+// acquired returns the row as h takes it or, with extend, keeps it. It is only for a row that
+// nobody else holds.
 func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore.Moment, retention time.Duration) (leaseRow, error) {
 	next := r
 	next.holder, next.revoked = h, false
@@ -164,7 +164,8 @@ func (r leaseRow) lease() Lease {
 	return lease
 }
 
-// cleanup returns the ttl attribute of a row that is of no use after exp: epoch seconds, rounded up.
+// cleanup returns the ttl attribute of a row that is of no use after exp: epoch seconds, rounded
+// up.
 func cleanup(exp int64, retention time.Duration) int64 {
 	return (exp+retention.Milliseconds())/1000 + 1
 }

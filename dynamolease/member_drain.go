@@ -10,19 +10,19 @@ import (
 // Drain has a node of a service hand everything over and take nothing, for operators, until
 // [Store.Undrain]. The order names the node, whether it is there or not, and outlives restarts.
 // [Store.Members] shows it ([Member.Drained]), and coordinators follow it in their next round: the
-// node's partitions move to the others as when it stops, but it stays a member, and its session lives
-// on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store without a
-// coordinator have to look for themselves.
+// node's partitions move to the others as when it stops, but it stays a member, and its session
+// lives on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store
+// without a coordinator have to look for themselves.
 //
-// It is one read and one write. The error wraps [ErrUnknownOutcome] when nothing tells whether it was
-// written. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's,
-// after retries for at most 10 seconds.
+// It is one read and one write. The error wraps [ErrUnknownOutcome] when nothing tells whether it
+// was written. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the
+// SDK's, after retries for at most 10 seconds.
 func (s *Store) Drain(ctx context.Context, service, node string) error {
 	return s.explain(s.setDrained(ctx, service, node, true), "drain %s of %s", node, service)
 }
 
-// Undrain ends what [Store.Drain] began: the node has its share again from its next round on. A node
-// that is not drained is no error. It costs as much, and the errors are the same.
+// Undrain ends what [Store.Drain] began: the node has its share again from its next round on. A
+// node that is not drained is no error. It costs as much, and the errors are the same.
 func (s *Store) Undrain(ctx context.Context, service, node string) error {
 	return s.explain(s.setDrained(ctx, service, node, false), "undrain %s of %s", node, service)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Heartbeat makes a node a member of its service for ttl (1 s to a year) from now, or keeps it one. A
-// later heartbeat replaces address and groups: a group that it does not list is gone at once. The row
-// of a node is written by one process; a second one under the same name would replace it at each of
-// its heartbeats.
+// Heartbeat makes a node a member of its service for ttl (1 s to a year) from now, or keeps it one.
+// A later heartbeat replaces address and groups: a group that it does not list is gone at once. The
+// row of a node is written by one process; a second one under the same name would replace it at
+// each of its heartbeats.
 //
 // It is one write, and one read more the first time.
 //
@@ -41,9 +41,9 @@ func (s *Store) Heartbeat(ctx context.Context, node Node, ttl time.Duration) (Me
 // Members returns the live members of a service, in node order (by bytes), each with the groups it
 // takes part in. It is one strongly consistent Query, however many groups there are.
 //
-// A malformed row is a [RowError], one for each joined; it comes with the members that could be read.
-// Other errors, without any member: [ArgumentError], [SetupError], the context's, or the SDK's, after
-// retries for at most 10 seconds a page.
+// A malformed row is a [RowError], one for each joined; it comes with the members that could be
+// read. Other errors, without any member: [ArgumentError], [SetupError], the context's, or the
+// SDK's, after retries for at most 10 seconds a page.
 func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 	if err := checkName("service", service); err != nil {
 		return nil, s.explain(err, "read members")

@@ -9,9 +9,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it has
-// not released stay its own: those in its sessions until the sessions end. A node that is no member
-// is no error. It is a query of the node's rows, and one write for each; the rows stay until
+// Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it
+// has not released stay its own: those in its sessions until the sessions end. A node that is no
+// member is no error. It is a query of the node's rows, and one write for each; the rows stay until
 // DynamoDB's TTL takes them.
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the node is gone. Other errors:
@@ -32,8 +32,8 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 }
 
 // rowsOf returns the keys of a node's rows in a service: its own, those of its sessions, and those
-// that a heartbeat or an opening of this store, which was never answered, may be about to write. Rows
-// of its sessions that are malformed are errors: as they are, they make no members.
+// that a heartbeat or an opening of this store, which was never answered, may be about to write.
+// Rows of its sessions that are malformed are errors: as they are, they make no members.
 func (s *Store) rowsOf(ctx context.Context, service, node string) (keys []rowstore.Key, malformed []error, err error) {
 	own := memberKey(service, node)
 	found, _, err := rowstore.Query(ctx, s.rows, rowsOfNode(own), nil, 0, rowstore.Tolerant(decodeMember))
@@ -65,9 +65,9 @@ func rowsOfNodes(pk string) rowstore.Range {
 	return rowstore.Range{PK: pk, First: nodePrefix, Last: nodePrefix + "\U0010FFFF"}
 }
 
-// leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat that
-// was never answered could make a deleted row again, while it cannot be applied to one with another
-// rev.
+// leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat
+// that was never answered could make a deleted row again, while it cannot be applied to one with
+// another rev.
 func (s *Store) leave(ctx context.Context, k rowstore.Key) error {
 	done, err := rowstore.Change[memberRow]{
 		Key: k, Cache: s.members, Decode: decodeMember, Start: rowstore.Always[memberRow], Hidden: rowstore.AnyRow[memberRow],

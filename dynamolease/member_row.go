@@ -8,8 +8,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A memberRow is the row of one node in a service: by heartbeats of the node's own, or by one session
-// of it.
+// A memberRow is the row of one node in a service: by heartbeats of the node's own, or by one
+// session of it.
 type memberRow struct {
 	key     rowstore.Key
 	node    string
@@ -35,9 +35,9 @@ func sortedSet(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// memberRetention is how long the row of a member stays after its expiry. It holds no epoch that must
-// be kept, and a node that restarts again and again leaves one each time, which every reading of the
-// members pays for.
+// memberRetention is how long the row of a member stays after its expiry. It holds no epoch that
+// must be kept, and a node that restarts again and again leaves one each time, which every reading
+// of the members pays for.
 const memberRetention = time.Hour
 
 func decodeMember(row rowstore.Item) (memberRow, error) {

@@ -15,7 +15,9 @@ func TestMembers(t *testing.T) {
 		"LS24/a later heartbeat replaces":        replaces,
 		"LS25/without heartbeats it disappears":  disappears,
 		"LS26/leave":                             leaves,
+		"LS26/leave of a node in sessions":       leavesSessions,
 		"LS26/leave of an unknown node":          leavesUnknown,
+		"LS27/live only":                         listsLiveOnly,
 		"LS27/live only, in node order":          listsInOrder,
 		"LS27/per service":                       keepsServicesApart,
 		"LS28/one write and one read each round": costsOneOfEach,
@@ -94,6 +96,32 @@ func leaves(w *world) {
 	}
 }
 
+// A node is a member by its sessions, too: all that are open are left, and live on with their leases.
+func leavesSessions(w *world) {
+	a, b, other := w.node(), w.node(), w.node()
+	a.open("n1", ttl)
+	lease := a.take(7)
+	b.open("n1", ttl) // of a process that has restarted
+	other.open("n2", ttl)
+	other.leave("n1")
+	if got := other.members(); len(got) != 1 || got[0].Node != "n2" {
+		w.Errorf("members %+v", got)
+	}
+	a.beat() // does not bring it back
+	if got := other.members(); len(got) != 1 || got[0].Node != "n2" {
+		w.Errorf("members after a heartbeat %+v", got)
+	}
+	if got := other.owners(); len(got) != 1 || got[0].Session != lease.Session || lease.Remaining() != ttl {
+		w.Errorf("owners %+v, %v left: the leases stay", got, lease.Remaining())
+	}
+	if err := other.session.Leave(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	if got := other.members(); len(got) != 0 {
+		w.Errorf("members %+v", got)
+	}
+}
+
 func leavesUnknown(w *world) {
 	a := w.node()
 	a.leave("nobody")
@@ -116,6 +144,27 @@ func listsInOrder(w *world) {
 	}
 	if want := []string{"B", "a", "a10", "a2", "b", "é"}; !slices.Equal(names, want) {
 		w.Errorf("members %v, want %v", names, want)
+	}
+}
+
+// Those that have expired or left are not listed, and a node that restarted is, once, by its newest session.
+func listsLiveOnly(w *world) {
+	a, b, c := w.node(), w.node(), w.node()
+	a.heartbeat("gone", "here")
+	a.open("silent", ttl)
+	w.expire()
+	a.heartbeat("left", "here")
+	a.leave("left")
+	a.heartbeat("live", "here")
+	b.open("twice", ttl)
+	c.open("twice", ttl)
+	b.beat() // the older one's process is there still
+	var list []string
+	for _, member := range w.node().members() {
+		list = append(list, member.Node+" "+member.Session)
+	}
+	if want := []string{"live ", "twice " + c.session.ID()}; !slices.Equal(list, want) {
+		w.Errorf("members %q, want %q", list, want)
 	}
 }
 

@@ -62,7 +62,7 @@ func (w *world) race(n int) {
 		w.Fatalf("winners %v, want one", winners)
 	}
 	for i, r := range results {
-		if winners[r.lease.Owner] != r.lease.Epoch {
+		if epoch, won := winners[r.lease.Owner]; !won || epoch != r.lease.Epoch {
 			w.Errorf("node %d saw %q with epoch %d, the winner is %v", i, r.lease.Owner, r.lease.Epoch, winners)
 		}
 	}

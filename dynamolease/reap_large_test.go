@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,9 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A table of many rows of all kinds, seven in ten of them dead, some of the live ones renewed while it runs: exactly the dead
+// A table of many rows of all kinds, seven in ten of them dead, some of the live ones renewed after each page that it reads: exactly the dead
 // ones go, and no more than some pages of rows are in memory at a time. (The benchmark does the same with 100,000 rows.)
 func TestReapLargeTable(t *testing.T) {
 	const rows, segments, most = 20_000, 4, 64 << 20
@@ -24,34 +25,30 @@ func TestReapLargeTable(t *testing.T) {
 		t.Skip("a table that others use as well has other rows")
 	}
 	live := w.fill(rows)
-	n := w.node()
+	n, reaper := w.node(), w.node()
 	var held []int
-	for partition := range 20 { // leases that expire soon, and are kept alive
-		n.acquire(partition, "holder")
+	for partition := range 20 {
+		if _, acquired, err := n.Acquire(t.Context(), w.group, partition, "holder", time.Hour); err != nil || !acquired {
+			t.Fatal(acquired, err)
+		}
 		held = append(held, partition)
 		live[fmt.Sprintf("L#%s/P#%010d", w.group, partition)] = true
 	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	var renewing sync.WaitGroup
-	renewals := 0
-	renewing.Go(func() {
-		for ; ctx.Err() == nil; renewals++ {
-			if leases, err := n.Renew(t.Context(), w.group, held, "holder", ttl); err != nil || len(leases) != len(held) {
-				t.Errorf("renewed %s, %v", partitionsOf(leases), err)
-			}
+	var renewals atomic.Int64
+	reaper.Path.Every("Scan", dynamotest.Around(nil, func() { // between what is read and what is deleted
+		renewals.Add(1)
+		if leases, err := n.Renew(t.Context(), w.group, held, "holder", time.Hour); err != nil || len(leases) != len(held) {
+			t.Errorf("renewed %s, %v", partitionsOf(leases), err)
 		}
-	})
+	}))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	report := w.node().reap(dynamolease.ReapConfig{Segments: segments})
+	report := reaper.reap(dynamolease.ReapConfig{Segments: segments})
 	runtime.ReadMemStats(&after)
-	cancel()
-	renewing.Wait()
 
-	if dead := rows / 10 * 7; report.Deleted != dead || report.Raced != 0 || report.Unreadable != 0 || renewals == 0 {
-		t.Errorf("%d dead, %d renewals: %+v", dead, renewals, report)
+	if dead := rows / 10 * 7; report.Deleted != dead || report.Raced != 0 || report.Unreadable != 0 || renewals.Load() < segments {
+		t.Errorf("%d dead, %d renewals: %+v", dead, renewals.Load(), report)
 	}
 	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > most {
 		t.Errorf("the heap has grown by %d MB", grown>>20)

@@ -12,17 +12,17 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A Session is one life of a node in a service. It is a member like one by [Store.Heartbeat], and one
-// write, its own heartbeat, keeps any number of leases: those that were acquired in it live as long as
-// it does.
+// A Session is one life of a node in a service. It is a member like one by [Store.Heartbeat], and
+// one write, its own heartbeat, keeps any number of leases: those that were acquired in it live as
+// long as it does.
 //
 //   - Call Heartbeat each round, a third of the ttl apart. A session that once expired is never
 //     extended.
-//   - A lease of the session has as much left as the session, [Session.Remaining]. Done is closed when
-//     that is over.
-//   - Nobody can take a lease of the session over while its row is there and has not surely expired:
-//     taking over checks the row in the same transaction, so that a heartbeat that lands first makes it
-//     fail.
+//   - A lease of the session has as much left as the session, [Session.Remaining]. Done is closed
+//     when that is over.
+//   - Nobody can take a lease of the session over while its row is there and has not surely
+//     expired: taking over checks the row in the same transaction, so that a heartbeat that lands
+//     first makes it fail.
 //
 // It is safe for concurrent use. It has no goroutine.
 type Session struct {
@@ -44,13 +44,13 @@ type Session struct {
 	done    chan struct{}
 }
 
-// OpenSession makes a node a member of its service for ttl (1 s to a year), by a session of its own.
-// Another session of the node, of a process that was there before, stays as it is: its leases are its
-// own until it ends. [Store.Members] lists the node once, by its newest session.
+// OpenSession makes a node a member of its service for ttl (1 s to a year), by a session of its
+// own. Another session of the node, of a process that was there before, stays as it is: its leases
+// are its own until it ends. [Store.Members] lists the node once, by its newest session.
 //
 // The error wraps [ErrUnknownOutcome] when nothing tells whether the session was opened. The store
-// then marks it as left in the background. Other errors: [ArgumentError], [SetupError], the context's,
-// or the SDK's, after retries for at most half the ttl.
+// then marks it as left in the background. Other errors: [ArgumentError], [SetupError], the
+// context's, or the SDK's, after retries for at most half the ttl.
 func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (*Session, error) {
 	if err := firstError(node.validate(), checkTTL(ttl)); err != nil {
 		return nil, s.explain(err, "open session")
@@ -101,8 +101,8 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 	})
 }
 
-// newestSession returns when the newest session of a node was opened. A process that restarts within
-// the doubt about the store's time must come after it all the same.
+// newestSession returns when the newest session of a node was opened. A process that restarts
+// within the doubt about the store's time must come after it all the same.
 func (s *Store) newestSession(ctx context.Context, node Node, ttl time.Duration) (opened int64, err error) {
 	rows := rowsOfNode(memberKey(node.Service, node.Name))
 	found, _, err := rowstore.Query(ctx, s.rows, rows, s.rows.Budget(ttl), ttl, rowstore.Tolerant(decodeMember))
@@ -118,21 +118,22 @@ func (s *Store) newestSession(ctx context.Context, node Node, ttl time.Duration)
 // Node returns the node's name.
 func (s *Session) Node() string { return s.node }
 
-// ID returns the session's name, as it stands in [Member] and [Lease]: the node, '#', and what tells
-// it from other sessions of the node.
+// ID returns the session's name, as it stands in [Member] and [Lease]: the node, '#', and what
+// tells it from other sessions of the node.
 func (s *Session) ID() string { return s.row.session }
 
 // Remaining returns how long this process may still count on the session and its leases: until ttl
-// after its latest successful heartbeat began, on this node's own elapsed-time clock. It is zero once
-// the session is over.
+// after its latest successful heartbeat began, on this node's own elapsed-time clock. It is zero
+// once the session is over.
 func (s *Session) Remaining() time.Duration { return s.validity.remaining() }
 
-// Done returns a channel that is closed when the session is over: it expired, its row is gone, or it
-// was closed. If the machine was suspended, that comes when its timers wake; Remaining is zero before.
+// Done returns a channel that is closed when the session is over: it expired, its row is gone, or
+// it was closed. If the machine was suspended, that comes when its timers wake; Remaining is zero
+// before.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err returns why the session is over: [ErrSessionLost], possibly wrapped, or [ErrSessionClosed]; nil
-// before Done is closed.
+// Err returns why the session is over: [ErrSessionLost], possibly wrapped, or [ErrSessionClosed];
+// nil before Done is closed.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

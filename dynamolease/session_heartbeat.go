@@ -40,9 +40,9 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	return done.Known.Row.member(), nil
 }
 
-// propose extends the row as it is, if it is there and has not expired, neither by the store's clock
-// nor by ours. What others wrote into it (that the node has left) stays. Orders to give leases up do
-// not: they are carried out before the heartbeat.
+// propose extends the row as it is, if it is there and has not expired, neither by the store's
+// clock nor by ours. What others wrote into it (that the node has left) stays. Orders to give
+// leases up do not: they are carried out before the heartbeat.
 func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 	if !seen.Row.live(at) || s.validity.remaining() == 0 {
 		return rowstore.Proposal[memberRow]{}, ErrSessionLost
@@ -54,18 +54,18 @@ func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (r
 	return rowstore.Write(next), nil
 }
 
-// Signal has the session's next heartbeat tell the other members to look at the owners, say because a
-// partition has come free out of turn: [Member.Signals] is greater then. It sends nothing by itself,
-// and costs nothing. A node that sees the greater number sees everything, too, that this process had
-// written before the call.
+// Signal has the session's next heartbeat tell the other members to look at the owners, say because
+// a partition has come free out of turn: [Member.Signals] is greater then. It sends nothing by
+// itself, and costs nothing. A node that sees the greater number sees everything, too, that this
+// process had written before the call.
 //
-// Coordinators count on a session that has signalled once to do so whenever it gives up a lease out of
-// turn. While others hold leases of a group, they look at its owners every now and then.
+// Coordinators count on a session that has signalled once to do so whenever it gives up a lease out
+// of turn. While others hold leases of a group, they look at its owners every now and then.
 func (s *Session) Signal() { s.signals.Add(1) }
 
 // Leave takes the node off the members at once, so that others do its share of the work as it is
-// released. The session lives on, and its leases with it, for as long as heartbeats are sent. Call it
-// when the work is about to stop, and [Session.Close] when it has stopped.
+// released. The session lives on, and its leases with it, for as long as heartbeats are sent. Call
+// it when the work is about to stop, and [Session.Close] when it has stopped.
 func (s *Session) Leave(ctx context.Context) error {
 	unlock, err := s.calls.Lock(ctx, s.row.key)
 	if err != nil {

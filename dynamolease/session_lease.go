@@ -12,10 +12,11 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Acquire acquires a partition of a group in the session, if it is free, released, surely expired, or
-// of a session that is over. The lease lives as long as the session: it needs no renewal. A lease that
-// the session has already, also from an acquisition that was never answered, is returned as it is,
-// with its epoch. If another holder has it, acquired is false, and the lease is that holder's.
+// Acquire acquires a partition of a group in the session, if it is free, released, surely expired,
+// or of a session that is over. The lease lives as long as the session: it needs no renewal. A
+// lease that the session has already, also from an acquisition that was never answered, is returned
+// as it is, with its epoch. If another holder has it, acquired is false, and the lease is that
+// holder's.
 //
 // It costs one read and, if it writes, one write unit; four write units and a read more to take a
 // lease over from another session. The error is that of [Store.Acquire], and [ErrSessionLost] or
@@ -79,8 +80,8 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 }
 
 // ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them.
-// Stop the work that they cover before. The next call tries again to free what this one could not; a
-// lease whose row is malformed (a [RowError]) keeps none of the others.
+// Stop the work that they cover before. The next call tries again to free what this one could not;
+// a lease whose row is malformed (a [RowError]) keeps none of the others.
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &rowstore.Bulk[leaseRow]{

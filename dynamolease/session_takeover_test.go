@@ -24,7 +24,7 @@ func (n *node) lateBeat() *mailbox {
 
 // LS39: the takeover is at the server's door when a heartbeat lands: it fails, and nothing has changed hands.
 func TestTakeoverLS39(t *testing.T) {
-	for name, session := range map[string]bool{"by a session": true, "by a plain owner": false} {
+	for _, name := range []string{"by a session", "by a plain owner", "with others"} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				a, b := w.node(), w.node()
@@ -34,7 +34,16 @@ func TestTakeoverLS39(t *testing.T) {
 				door := dynamotest.NewDoor()
 				b.Path.Next("TransactWriteItems", door.Hold)
 				acquire := func() (dynamolease.Lease, bool, error) { return b.Acquire(w.Context(), w.group, 1, "b", ttl) }
-				if session {
+				switch name {
+				case "with others":
+					acquire = func() (dynamolease.Lease, bool, error) {
+						list, acquired, err := b.AcquireAll(w.Context(), w.group, []int{0, 1}, "b", ttl)
+						if err != nil || len(list) == 0 {
+							return dynamolease.Lease{}, acquired, err
+						}
+						return list[len(list)-1], acquired, nil
+					}
+				case "by a session":
 					b.open("b", 6*ttl)
 					acquire = func() (dynamolease.Lease, bool, error) { return b.session.Acquire(w.Context(), w.group, 1) }
 				}

@@ -2,6 +2,7 @@ package dynamolease_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -171,6 +172,30 @@ func TestSessionLS40(t *testing.T) {
 		w.expire()
 		if owners := w.node().owners(); len(owners) != 0 {
 			w.Errorf("owners %+v", owners)
+		}
+	})
+	// Sessions of several services, too.
+	inVirtualTime(t, func(w *world) {
+		var want []string
+		for i, service := range []string{w.service, w.service + "-b", w.service + "-c"} {
+			n := w.node()
+			session, err := n.OpenSession(w.Context(), dynamolease.Node{Service: service, Name: "a", Address: "new:1"}, ttl)
+			if err != nil {
+				w.Fatal(err)
+			}
+			if _, acquired, err := session.Acquire(w.Context(), w.group, i); err != nil || !acquired {
+				w.Fatalf("acquire in %s: %v, %v", service, acquired, err)
+			}
+			want = append(want, session.ID())
+		}
+		w.node().acquire(3, "d")
+		want = append(want, "")
+		var got []string
+		for _, lease := range w.node().owners() {
+			got = append(got, lease.Session)
+		}
+		if !slices.Equal(got, want) {
+			w.Errorf("owners in sessions %q, want %q", got, want)
 		}
 	})
 }

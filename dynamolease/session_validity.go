@@ -22,8 +22,8 @@ func (v *sessionValidity) remaining() time.Duration {
 	return max(0, time.Duration(v.until.Load())-v.time.Elapsed().Max)
 }
 
-// A heldLease is one lease that a session holds: for as long as the session lives, or until the lease
-// is released. Once the lease is revoked, the session's heartbeats do not extend it any more.
+// A heldLease is one lease that a session holds: for as long as the session lives, or until the
+// lease is released. Once the lease is revoked, the session's heartbeats do not extend it any more.
 type heldLease struct {
 	session *sessionValidity
 	epoch   int64

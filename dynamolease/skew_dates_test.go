@@ -114,6 +114,30 @@ func TestDatesAndWrongWallClocks(t *testing.T) {
 	}
 }
 
+// The front end of the holder, and no other, keeps its Date for a second; the holder calls at the end of a second, each
+// time, where that makes the most of it. A rival that knows the time exactly does not take over while the holder believes.
+func TestDatesOfASlowFrontEnd(t *testing.T) {
+	t.Run("LS32", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			a, b := w.coldNode(), w.node()
+			a.dates(func(_ int, now time.Time) string { return httpDate(now.Add(-time.Second)) })
+			for range 3 {
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1999 * time.Millisecond)))
+				a.members()
+			}
+			lease := a.acquire(1, "a")
+			for lease.Remaining() > 0 {
+				if taken, acquired, err := b.Acquire(w.Context(), w.group, 1, "b", ttl); err != nil || acquired {
+					w.Fatalf("taken with %v left: %+v, %v", lease.Remaining(), taken, err)
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			w.expire()
+			b.acquire(1, "b")
+		})
+	})
+}
+
 // A cache has answered: its Date tells nothing.
 func TestDatesOfACache(t *testing.T) {
 	t.Run("LS32", func(t *testing.T) {

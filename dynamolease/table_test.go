@@ -3,6 +3,7 @@ package dynamolease_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -130,7 +131,12 @@ func TestSetupErrorsLS31(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	operations := map[string]func(s *dynamolease.Store) error{
-		"Acquire": func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
+		"Acquire":    func(s *dynamolease.Store) error { _, _, err := s.Acquire(ctx, "g", 1, "a", ttl); return err },
+		"AcquireAll": func(s *dynamolease.Store) error { _, _, err := s.AcquireAll(ctx, "g", []int{1}, "a", ttl); return err },
+		"OpenSession": func(s *dynamolease.Store) error {
+			_, err := s.OpenSession(ctx, dynamolease.Node{Service: "s", Name: "n", Address: "here"}, ttl)
+			return err
+		},
 		"Renew":   func(s *dynamolease.Store) error { _, err := s.Renew(ctx, "g", []int{1}, "a", ttl); return err },
 		"Release": func(s *dynamolease.Store) error { _, err := s.Release(ctx, "g", 1, "a"); return err },
 		"Owners":  func(s *dynamolease.Store) error { _, err := s.Owners(ctx, "g"); return err },
@@ -147,18 +153,21 @@ func TestSetupErrorsLS31(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSetupError(t, name, operation(missing), "does not exist", "CreateTable")
+		wantSetupError(t, name, operation(missing), "no-such-table", "does not exist", "CreateTable")
 		n := w.node()
 		n.Path.Every("", dynamotest.AccessDenied())
-		wantSetupError(t, name, operation(n.Store), "not allowed", "grant")
+		wantSetupError(t, name, operation(n.Store), w.Table, "not allowed", "grant")
 	}
 }
 
-func wantSetupError(t *testing.T, operation string, err error, problem, remedy string) {
+func wantSetupError(t *testing.T, operation string, err error, table, problem, remedy string) {
 	t.Helper()
 	var setup *dynamolease.SetupError
-	if !errors.As(err, &setup) || !strings.Contains(setup.Problem, problem) || !strings.Contains(setup.Remedy, remedy) {
-		t.Errorf("%s: got %v, want a SetupError with %q and %q", operation, err, problem, remedy)
+	if !errors.As(err, &setup) || setup.Table != table || !strings.Contains(setup.Problem, problem) || !strings.Contains(setup.Remedy, remedy) {
+		t.Errorf("%s: got %v, want a SetupError of %q with %q and %q", operation, err, table, problem, remedy)
+	}
+	if text := fmt.Sprint(err); !strings.Contains(text, table) || !strings.Contains(text, problem) || !strings.Contains(text, remedy) {
+		t.Errorf("%s: the error does not say it all: %s", operation, text)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// An Assignment gives a partition to a handler: it is the lease of the partition, and stays valid by
-// itself. [Assignment.Remaining] follows the renewals.
+// An Assignment gives a partition to a handler: it is the lease of the partition, and stays valid
+// by itself. [Assignment.Remaining] follows the renewals.
 type Assignment struct {
 	dynamolease.Lease
 	worker *worker // nil for an assignment that a test has made

@@ -13,8 +13,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// What the smallest service costs in an hour, with the defaults (a ttl of 30 s, a round of 10 s at the least 9): a
-// heartbeat a round, and one read of the members, and of the owners and their sessions each 10 to 30 rounds.
+// What the smallest service costs in an hour, with the defaults (a ttl of 30 s, a round of 10 s at
+// the least 9): a heartbeat a round, and one read of the members, and of the owners and their
+// sessions each 10 to 30 rounds.
 const (
 	budgetWrites = 400
 	budgetReads  = 500

@@ -21,6 +21,7 @@ import (
 
 // Faults that users of other lease libraries met.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"C09": releasedInBetween,
 		"C14": cutOff,
@@ -71,7 +72,8 @@ func once(prefix string, fault dynamotest.Fault) dynamotest.Fault {
 	})
 }
 
-// Who waits meets a refusal, and the partition is free again by then: it has it at once, with no error.
+// A waiting node is refused, and the partition is free by then: the node gets it at once, with no
+// error.
 func releasedInBetween(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 1, inMode(mode))
 	w.within(round, "worked", func() bool { return w.balanced(1, a) })
@@ -133,7 +135,8 @@ func hungCalls(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node that was suspended for longer than its ttl has nothing left when it wakes, and is told once.
+// A node that was suspended for longer than its ttl has nothing left when it wakes, and is told
+// once.
 func frozen(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 3, inMode(mode))
 	w.settle(3, a)
@@ -204,7 +207,8 @@ func stopDuringRenewal(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node stops while an acquisition of another partition hangs: it stops promptly, and what it has stays good until released.
+// A node stops while an acquisition of another partition hangs: it stops promptly, and what it has
+// stays good until released.
 func stopWhileWaiting(w *world, mode coordinator.LeaseMode) {
 	a := w.prepare("a", 2, inMode(mode), func(c *coordinator.Config) {
 		c.Groups = append(c.Groups, coordinator.Group{Name: "slow-" + w.group, Partitions: 2, Handler: wait})
@@ -229,7 +233,8 @@ func stopWhileWaiting(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node stops when its acquisitions are written and not answered: they are free for others at once.
+// A node stops when its acquisitions are written and not answered: they are free for others at
+// once.
 func stopAfterTheWrite(w *world, mode coordinator.LeaseMode) {
 	a := w.prepare("a", 4, inMode(mode))
 	heal := a.path.Every("UpdateItem", onRow("L#", dynamotest.HangAfter()))
@@ -260,7 +265,8 @@ func stopEndsAll(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// Work that goes on for half a ttl after it was told to end is not overlapped, and each start of a handler has an end.
+// Work that goes on for half a ttl after it was told to end is not overlapped, and each start of a
+// handler has an end.
 func paired(w *world, mode coordinator.LeaseMode) {
 	var starts, ends atomic.Int32
 	slow := handling(func(ctx context.Context, _ coordinator.Assignment) error {
@@ -327,7 +333,8 @@ func handOverFromEveryState(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node that an operator has taken off the members gets nothing any more, and what it has moves at once.
+// A node that an operator has taken off the members gets nothing any more, and what it has moves
+// at once.
 func leftByOperator(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
@@ -341,7 +348,8 @@ func leftByOperator(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A stop leaves no gap beyond one round, and costs one request for each partition and one for the session.
+// A stop leaves no gap beyond one round, and costs one request for each partition and one for the
+// session.
 func noGapAtTheEnd(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 20, inMode(mode)), w.start("b", 20, inMode(mode))
 	w.settle(20, a, b)
@@ -353,7 +361,8 @@ func noGapAtTheEnd(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// One node joins four with 25 partitions each, which give up two a round at the most: 20 move, and no more.
+// One node joins four with 25 partitions each, which give up two a round at the most: 20 move, and
+// no more.
 func budget(w *world, mode coordinator.LeaseMode) {
 	two := grouped(func(g *coordinator.Group) { g.MovesPerRound = 2 })
 	var nodes []*node
@@ -396,7 +405,8 @@ func budget(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// The next handler starts after the former one is done, or after the drain timeout, and then under a greater epoch.
+// The next handler starts after the former one is done, or after the drain timeout, and then under
+// a greater epoch.
 func drainFirst(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	const drain = ttl
@@ -439,7 +449,8 @@ func blockedHandler(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A guarded write fails in a way that nobody knows: the handler is told so, and the lease is neither dropped nor doubted.
+// A guarded write fails in a way that nobody knows: the handler is told so, and the lease is
+// neither dropped nor doubted.
 func unclassified(w *world, mode coordinator.LeaseMode) {
 	var mu sync.Mutex
 	var results []error

@@ -12,7 +12,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// How a test tells the child process that it is one, and what it is to be.
+// Environment variables that make a process of the tests a child, and say in which mode.
 const (
 	childTable = "COORDINATOR_CHILD_TABLE"
 	childMode  = "COORDINATOR_CHILD_MODE"
@@ -23,8 +23,8 @@ const (
 	childPartitions = 4
 )
 
-// childMain is a node in a process of its own. It says "works PARTITION EPOCH" on its standard output when a handler
-// starts, and ends when its input does.
+// childMain is a node in a process of its own. It says "works PARTITION EPOCH" on its standard
+// output when a handler starts, and ends when its input does.
 func childMain() int {
 	if err := runChild(); err != nil {
 		fmt.Println("failed", err)

@@ -11,6 +11,6 @@ type clock struct{ *testkit.Clock }
 
 func newClock() clock { return clock{testkit.NewClock()} }
 
-// wake is the end of a suspension of d: the boot time and the wall clock went on, the monotonic clock did not, and no
-// timer has run yet.
+// wake is the end of a suspension of d: the boot time and the wall clock went on, the monotonic
+// clock did not, and no timer has run yet.
 func (c clock) wake(d time.Duration) { c.Shift(d, 0) }

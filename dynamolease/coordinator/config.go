@@ -12,66 +12,74 @@ import (
 
 // A Config says what a node takes part in.
 type Config struct {
-	// Service is what the nodes of one fleet have in common; members are listed by service. Required.
+	// Service is the name that the nodes of one fleet share; members are listed by service.
+	// Required.
 	Service string
 
-	// Node names this process. A process that restarts may use its name again: what the former one held is its own until
-	// its session expires. Two processes that run under one name at the same time: the older one hands over and stops.
-	// Required; no '#'.
+	// Node names this process. A process that restarts may use its name again: the leases of the
+	// former process stay with that one until its session expires. When two processes run under
+	// one name at the same time, the older one hands over and stops. Required; no '#'.
 	Node string
 
-	// Address is where others reach this node; it is shown in the list of members. Required.
+	// Address is where others reach this node; the list of members shows it. Required.
 	Address string
 
-	// TTL is how long the node's leases outlive its last sign of life: how long nobody works its partitions after a
-	// crash. Defaults to 30 seconds; at least 1 second.
+	// TTL is how long the node's leases outlive its last sign of life: for so long nobody works its
+	// partitions after a crash. Defaults to 30 seconds; at least 1 second.
 	TTL time.Duration
 
-	// Interval is how long a round is: a heartbeat, a look at the members, and what follows from it. Defaults to a third
-	// of TTL; at least 50 ms, and less than half of TTL.
+	// Interval is how long a round takes: in each, the node sends a heartbeat, reads the members,
+	// and acts on them. Defaults to a third of TTL; at least 50 ms, and less than half of TTL.
 	Interval time.Duration
 
-	// Groups are the groups of partitions that this node takes part in. At least one, each name once.
+	// Groups are the groups of partitions that this node takes part in. At least one, each name
+	// once.
 	Groups []Group
 
 	// LeaseMode is how leases are kept. Defaults to [Sessions].
 	LeaseMode LeaseMode
 
-	// Hooks are told what happens, for metrics. Defaults to none.
+	// Hooks are called with what the node does, for metrics. Defaults to none.
 	Hooks Hooks
 
 	// Logger gets what an operator should know. Defaults to [slog.Default].
 	Logger *slog.Logger
 }
 
-// A Group is a number of partitions that are shared among the nodes that list it.
+// A Group is a number of partitions that the nodes that list it share.
 type Group struct {
-	// Name is the lease group. It stands for the same partitions in the whole table, across services. Required.
+	// Name is the lease group. It stands for one set of partitions in the whole table, across
+	// services. Required.
 	Name string
 
-	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000; the same on all nodes.
+	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000; equal
+	// on all nodes.
 	Partitions int
 
 	// Handler works one partition. Required.
 	Handler Handler
 
-	// DrainTimeout is how long a handler may go on after its context ended with [ErrRevoked] or [ErrShutdown], before the
-	// partition is given away all the same. The lease is kept meanwhile. Defaults to TTL, at most a day.
+	// DrainTimeout is how long a handler may go on after its context ended with [ErrRevoked] or
+	// [ErrShutdown]. The lease is kept meanwhile; then the partition is given away all the same.
+	// Defaults to TTL, at most a day.
 	DrainTimeout time.Duration
 
 	// Exclude lists partitions that this node must not take.
 	Exclude []int
 
-	// MovesPerRound bounds how many partitions this node gives up in one round. Defaults to no bound.
+	// MovesPerRound bounds how many partitions this node gives up in one round. Defaults to no
+	// bound.
 	MovesPerRound int
 }
 
-// A Handler works one partition while this node owns it. It must return soon after ctx has ended; [context.Cause] tells
-// why: [ErrRevoked] and [ErrShutdown] leave time to finish (the lease is kept until the handler returns, at most for
-// DrainTimeout), [ErrLost] leaves none: somebody else may work the partition already.
+// A Handler works one partition while this node owns it. It must return soon after ctx has ended;
+// [context.Cause] tells why. [ErrRevoked] and [ErrShutdown] leave time to finish: the lease is kept
+// until the handler returns, at most for DrainTimeout. [ErrLost] leaves none: another node may work
+// the partition already.
 //
-// A handler that returns an error or panics while it still owns the partition is called again, after a delay that grows.
-// One that returns nil is done: the partition stays this node's, and is not worked again until it changes hands.
+// A handler that returns an error or panics while the node still owns the partition is called
+// again, after a delay that grows. A handler that returns nil is done: the partition stays this
+// node's, and is not worked again until it changes hands.
 type Handler func(ctx context.Context, assignment Assignment) error
 
 // A LeaseMode is how the leases of a node are kept.
@@ -80,8 +88,9 @@ type LeaseMode int
 const (
 	// Sessions keeps any number of leases by the one heartbeat of the node.
 	Sessions LeaseMode = iota
-	// PerLease renews each lease, as [dynamolease.Store.Renew] does: for nodes whose leases are to be independent of each
-	// other, and, together with [dynamolease.EachItem] in the store's Options, for tables without transactions.
+	// PerLease renews each lease, as [dynamolease.Store.Renew] does. It makes leases independent
+	// of each other and, together with [dynamolease.EachItem] in the store's Options, works on
+	// tables without transactions.
 	PerLease
 )
 
@@ -93,7 +102,7 @@ const (
 	maxDrainTimeout = 24 * time.Hour
 )
 
-// withDefaults is a copy of c in which every field has a value.
+// withDefaults returns a copy of c in which every field has a value.
 func (c Config) withDefaults() Config {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL

@@ -10,8 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Coordinator is one node's part in a service. Most programs call [Run]; New and [Coordinator.Run]
-// are for programs that look at its [Coordinator.State] while it runs.
+// A Coordinator is one node's part in a service. Most programs call [Run]; New and
+// [Coordinator.Run] are for programs that look at its [Coordinator.State] while it runs.
 type Coordinator struct {
 	store  *dynamolease.Store
 	cfg    Config

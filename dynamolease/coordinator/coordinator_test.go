@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 )
 
 func TestCoordinator(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"CO1":      join,
 		"CO2":      leave,
@@ -69,16 +71,56 @@ func leave(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
+// A node that crashes is followed within a ttl, and a round more. The ttl is counted as the library
+// promises it: a lease is free when every other node can be certain that it has expired.
 func crash(w *world, mode coordinator.LeaseMode) {
 	nodes := []*node{w.start("a", 9, inMode(mode)), w.start("b", 9, inMode(mode)), w.start("c", 9, inMode(mode))}
 	w.settle(9, nodes...)
 	before := w.moves()
-	nodes[0].crash()
-	w.within(ttl+grace+round, "taken over", func() bool { return w.balanced(9, nodes[1:]...) })
-	w.always(5*round, "in balance", func() bool { return w.balanced(9, nodes[1:]...) })
+	dead, heirs := nodes[0], nodes[1:]
+	dead.crash()
+	expiry := w.expiryOf(dead)
+	w.within(ttl+certainty, "certainly over", func() bool { return certainlyPast(expiry, heirs...) })
+	w.within(round+tick, "taken over", func() bool { return w.balanced(9, heirs...) })
+	w.always(5*round, "in balance", func() bool { return w.balanced(9, heirs...) })
 	if got := w.moves() - before; got != 3 {
 		w.Errorf("%d moves after a crash of a node with 3 partitions", got)
 	}
+}
+
+// certainty is how much later than a ttl a node is certain at the latest that a lease has expired,
+// by what it and the lease's holder know of the store's clock.
+const certainty = 2 * time.Second
+
+// expiryOf returns when the last lease of a node expires, and the node as a member, by the store's
+// clock.
+func (w *world) expiryOf(n *node) (latest time.Time) {
+	w.Helper()
+	look := w.look()
+	leases, err := look.Owners(context.Background(), w.group)
+	members, err2 := look.Members(context.Background(), w.service)
+	if err != nil || err2 != nil {
+		w.Fatal(err, err2)
+	}
+	for _, lease := range leases {
+		if lease.Node() == n.name && lease.ExpiresAt.After(latest) {
+			latest = lease.ExpiresAt
+		}
+	}
+	for _, m := range members {
+		if m.Node == n.name && m.ExpiresAt.After(latest) {
+			latest = m.ExpiresAt
+		}
+	}
+	return latest
+}
+
+// certainlyPast reports whether a moment of the store's clock is past by all that each node knows.
+func certainlyPast(moment time.Time, nodes ...*node) bool {
+	return !slices.ContainsFunc(nodes, func(n *node) bool {
+		earliest, _, ok := n.store.Now()
+		return !ok || earliest.Before(moment)
+	})
 }
 
 // Two partitions among four nodes: two are idle, and take over.
@@ -131,7 +173,8 @@ func manyAtOnce(w *world, mode coordinator.LeaseMode) {
 	w.within(2*round, "all owned", func() bool { return w.balanced(200, n) })
 }
 
-// A hand-over waits for the handler, however long it takes within the drain timeout, and its lease is kept meanwhile.
+// A hand-over waits for the handler, however long it takes within the drain timeout, and its lease
+// is kept meanwhile.
 func handOverOf(w *world, mode coordinator.LeaseMode) {
 	slowly := handling(func(ctx context.Context, lease coordinator.Assignment) error {
 		<-ctx.Done()
@@ -162,7 +205,8 @@ func handOverOf(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A handler that ignores the end of its context holds up its own partition for the drain timeout, and no other.
+// A handler that ignores the end of its context holds up its own partition for the drain timeout,
+// and no other.
 func stubborn(w *world, mode coordinator.LeaseMode) {
 	const drain = 2 * ttl
 	w.lenient = true
@@ -202,7 +246,7 @@ func stubborn(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// worker is who works a partition.
+// worker returns the node that works a partition.
 func (w *world) worker(partition int) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +256,8 @@ func (w *world) worker(partition int) *node {
 	return nil
 }
 
-// A node stops while one of its handlers ignores that: Run returns after the drain timeout, and the lease is free.
+// A node stops while one of its handlers ignores that: Run returns after the drain timeout, and
+// the lease is free.
 func stubbornAtTheEnd(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	let := make(chan struct{})
@@ -280,53 +325,6 @@ func epochsOf(n *node) map[int]int64 {
 	return epochs
 }
 
-// The order of a shutdown: no acquisition after it began, handlers first, then their leases, and then the session.
-func shutdown(w *world, mode coordinator.LeaseMode) {
-	a := w.start("a", 6, inMode(mode), handling(func(ctx context.Context, lease coordinator.Assignment) error {
-		<-ctx.Done()
-		if !errors.Is(context.Cause(ctx), coordinator.ErrShutdown) {
-			w.Errorf("partition %d: %v", lease.Partition, context.Cause(ctx))
-		}
-		time.Sleep(time.Duration(lease.Partition) * interval) // up to 15 s, more than the ttl
-		if lease.Remaining() == 0 {
-			w.Errorf("partition %d has no lease any more", lease.Partition)
-		}
-		return nil
-	}), grouped(func(g *coordinator.Group) { g.DrainTimeout = time.Minute }))
-	w.within(round, "worked", func() bool { return w.balanced(6, a) })
-	time.Sleep(round)
-	a.path.Reset()
-	began := time.Now()
-	a.cancel()
-	look := w.look()
-	for partition := range 6 { // each is free when its handler has returned; the session lives as long, off the members
-		time.Sleep(time.Until(began.Add(time.Duration(partition)*interval + interval/2)))
-		owners, err := look.Owners(w.Context(), w.group)
-		if err != nil || len(owners) != 5-partition {
-			w.Errorf("%v after the stop %d partitions are owned, %v", time.Since(began), len(owners), err)
-		}
-		members, err := look.Members(w.Context(), w.service)
-		if err != nil || len(members) != 0 {
-			w.Errorf("%v after the stop: members %v, %v", time.Since(began), members, err)
-		}
-	}
-	<-a.over
-	if a.err != nil {
-		w.Error(a.err)
-	}
-	requests := a.path.Requests()
-	last := requests[len(requests)-1]
-	if last.Op != "UpdateItem" || !strings.Contains(string(last.Body), "M#"+w.service) {
-		w.Errorf("the last request is not the node's leaving: %v", last)
-	}
-	if n := a.path.Count("TransactWriteItems"); mode == coordinator.Sessions && n != 0 {
-		w.Errorf("%d transactions to release what was released", n)
-	}
-	if len(w.all(a)) != 6 {
-		w.Errorf("%d handlers ran", len(w.all(a)))
-	}
-}
-
 // A node whose heartbeats fail keeps what it has as long as it lasts, and takes nothing more.
 func noHeartbeat(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 8, inMode(mode))
@@ -352,7 +350,8 @@ func onRow(prefix string, fault dynamotest.Fault) dynamotest.Fault {
 	}
 }
 
-// A process that joins under the name of another takes over from it: the older one hands over, stops and says so.
+// A process that joins under the name of another takes over from it: the older one hands over,
+// stops and says so.
 func replaced(w *world, mode coordinator.LeaseMode) {
 	former := w.start("a", 6, inMode(mode))
 	other := w.start("b", 6, inMode(mode))
@@ -386,7 +385,8 @@ func replaced(w *world, mode coordinator.LeaseMode) {
 // A lease whose acquisition was never answered is worked, or free for others, within ten rounds.
 func orphans(w *world, mode coordinator.LeaseMode) {
 	a := w.prepare("a", 3, inMode(mode))
-	// Writes of leases are applied and never answered, for a while; nor can the store find out and free them.
+	// Writes of leases are applied and never answered, for a while; nor can the store find out and
+	// free them.
 	var hanging, written atomic.Bool
 	hanging.Store(true)
 	a.path.Every("UpdateItem", onRow("L#", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
@@ -414,8 +414,10 @@ func orphans(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// The store is away: contexts end when leases do, to the tick, with no call returning. Afterwards all goes on.
+// The store is away: contexts end when leases do, to the tick, with no call returning. Afterwards
+// all goes on.
 func TestCoordinatorCO10(t *testing.T) {
+	t.Parallel()
 	faults := map[string]dynamotest.Fault{
 		"hang": dynamotest.Hang(), "no answer": dynamotest.HangAfter(), "503": dynamotest.ServerError(503),
 		"reset": dynamotest.LoseRequest(), "throttled": dynamotest.Throttle(),

@@ -1,33 +1,39 @@
 // Package coordinator runs each partition of a service in exactly one place.
 //
-// Nodes call [Run] with a handler and a number of partitions. Each node opens a session in the service's table
-// ([dynamolease.Store.OpenSession]), sees who else is there, works out its fair share, gives up what is beyond it, and
-// takes what is free. A handler runs for each partition that the node owns, with a context that ends when it does not any
-// more. With leases in the session, the steady state costs one write and one read of the members for each node and
-// round, whatever the number of partitions. The owners are read when there is a reason to; and without one as rarely as that is
-// dear, so that it adds a few hundredths to the read units. While a lease is held by somebody who does not signal (a program without a
-// coordinator, a node that has left the members and still drains), it is each 10 to 30 rounds.
+// Nodes call [Run] with a handler and a number of partitions. Each node opens a session in the
+// service's table ([dynamolease.Store.OpenSession]), reads the other members, works out its fair
+// share, gives up partitions beyond it, and takes free ones. A handler runs for each partition that
+// the node owns; its context ends when the node does not own the partition any more.
+//
+// With leases in the session, the steady state costs one write and one read of the members for
+// each node and round, whatever the number of partitions. A node reads the owners when it has a
+// reason to. Without a reason it reads them as rarely as that is dear (a resync), which adds a few
+// hundredths to the read units. While a lease is held by a node that does not signal, such as a
+// program without a coordinator, or a node that has left the members and still drains, it reads
+// them each 10 to 30 rounds.
 //
 // # Why a partition never runs twice
 //
 // A handler runs only under a live lease, and a lease has one holder (see package dynamolease).
 //
-//   - A partition is released only after its handler has returned, or the drain timeout has passed. The next owner's
-//     handler starts after that, with a greater epoch.
-//   - When the lease runs out, the handler's context ends at that moment, by the node's own clock, with no request having
-//     to return. Nobody else can have the partition before.
+//   - A partition is released only after its handler has returned, or the drain timeout has passed.
+//     The next owner's handler starts after that, with a greater epoch.
+//   - When the lease runs out, the handler's context ends at that moment, by the node's own clock; no
+//     request has to return. No other node can have the partition before.
 //   - The heartbeat waits for nothing: not for handlers, and not for requests that plan.
-//   - A process that was suspended finds that its lease has nothing left before its timers have run: [Lease.Remaining].
+//   - A process that was suspended finds that its lease has nothing left before its timers have run:
+//     [Assignment.Remaining].
 //
-// What is left is a handler that goes on after its context has ended, beyond the drain timeout or after a loss. Fence what
-// it writes: with [dynamolease.Store.Transact], or with the lease's epoch.
+// One danger is left: a handler that goes on after its context has ended, beyond the drain timeout
+// or after a loss. Fence what it writes, with [dynamolease.Store.Transact] or with the lease's
+// epoch.
 //
 // # A round
 //
 //	heartbeat ───────── every interval, by itself
 //	members ─────────── newer session of this node? hand over, stop: ErrReplaced
 //	for each group:
-//	  reason to look? ─ members changed, one has signalled, not at the share, not settled, an audit
+//	  refresh policy ── members changed, a signal, not at the share, not settled, a resync
 //	  owners ────────── taken from us: lost; ours, but not run: released
 //	  plan ──────────── a function of members, owners and what runs here
 //	  give ──────────── context ends (revoked) ─▶ handler returns ─▶ release
@@ -35,12 +41,15 @@
 //
 // # What happens when
 //
-//	a node joins              those above their share give up what it lacks; it takes that in its next round
-//	a node stops gracefully   it leaves the members at once; each partition is free when its handler has returned, and
-//	                          others take it in their next round
-//	a node crashes            its session expires after the ttl; others take its partitions in their next round
-//	the store is unreachable  contexts end when the leases run out; when it is back, the node opens another session
-//	a handler fails, panics   it is called again, after a delay that grows from 1 second to 1 minute
-//	a handler ignores its end it holds up its own partition, for the drain timeout
-//	who should take a partition does not   after some rounds, anybody does
+//	a node joins               nodes above their share give up partitions; it takes them in its next round
+//	a node stops in order      it leaves the members at once; each partition is free when its handler
+//	                           has returned, and other nodes take it in their next round
+//	a node crashes             its session expires after the ttl; other nodes take its partitions in
+//	                           their next round
+//	the store is unreachable   contexts end when the leases run out; when the store is back, the node
+//	                           opens another session
+//	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute
+//	a handler ignores its end  it holds up its own partition, for the drain timeout
+//	a node does not take a partition of its share
+//	                           after some rounds, any node takes it
 package coordinator

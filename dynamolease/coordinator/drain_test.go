@@ -10,6 +10,7 @@ import (
 )
 
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a node hands everything over until it is undrained": drained,
 		"a node that joins takes nothing":                    drainedBefore,
@@ -74,6 +75,7 @@ func drainedAll(w *world, mode coordinator.LeaseMode) {
 }
 
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"a partition runs again, with a greater epoch":     revoked,
 		"from a handler that is stuck, where others go on": revokedStuck,
@@ -137,6 +139,7 @@ func revokedStuck(w *world, mode coordinator.LeaseMode) {
 	b := w.start("b", 1, inMode(mode))
 	time.Sleep(2 * round)
 	w.revoke(0, 2*ttl+grace)
-	// It is free now, but a's share. After ten rounds b looks again, and some rounds later it takes what a does not.
+	// It is free now, but a's share. After ten rounds b looks again, and some rounds later it
+	// takes what a does not.
 	w.within(15*round, "taken by the other", func() bool { return len(w.works(b)) == 1 })
 }

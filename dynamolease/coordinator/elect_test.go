@@ -37,11 +37,12 @@ func (w *world) candidate(name string, lead coordinator.Handler) *candidate {
 	return &candidate{n}
 }
 
-// leader is who leads, nil for nobody.
+// leader returns the node that leads, or nil.
 func (w *world) leader() *node { return w.worker(0) }
 
 // One leader at a time, while candidates join, crash, are cut off, resign and stop.
 func TestElect(t *testing.T) {
+	t.Parallel()
 	t.Run("joins", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			a := w.candidate("b", wait)

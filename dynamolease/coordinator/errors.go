@@ -4,19 +4,19 @@ import "errors"
 
 // Why the context of a handler has ended, see [context.Cause].
 var (
-	// ErrRevoked is the cause when another node is to have the partition, or an operator has taken it: finish what cannot be left half done, and
-	// return. The lease is kept until then.
-	ErrRevoked = errors.New("partition revoked: this node is to give it up")
+	// ErrRevoked is the cause when the node gives the partition to another node, or an operator has
+	// taken it: finish what must not stay half done, and return. The lease is kept until then.
+	ErrRevoked = errors.New("partition revoked: this node gives it up")
 
-	// ErrShutdown is the cause when this node stops: finish what cannot be left half done, and return. The lease is kept
-	// until then.
+	// ErrShutdown is the cause when this node stops: finish what must not stay half done, and
+	// return. The lease is kept until then.
 	ErrShutdown = errors.New("the coordinator shuts down")
 
-	// ErrLost is the cause when the lease is over: return at once, and write nothing more. Another node may work the
-	// partition already.
+	// ErrLost is the cause when the lease is over: return at once, and write nothing more. Another
+	// node may work the partition already.
 	ErrLost = errors.New("lease lost")
 )
 
-// ErrReplaced is returned by Run when another process, or another Run or Elect of this one, has joined the service under
-// this node's name: this one has handed its partitions over and stopped.
+// ErrReplaced is returned by Run when another process, or another Run or Elect of this one, has
+// joined the service under this node's name. Run has handed the partitions over and stopped.
 var ErrReplaced = errors.New("another process, or another Run or Elect of this one, has joined under the name of this node")

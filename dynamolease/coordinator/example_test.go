@@ -13,7 +13,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// Eight partitions are worked by one node. When it is told to stop, each handler finishes, and the node leaves.
+// Eight partitions are worked by one node. When it is told to stop, each handler finishes, and the
+// node leaves.
 func Example() {
 	ctx := context.Background()
 	db, err := dynamotest.Start(ctx)

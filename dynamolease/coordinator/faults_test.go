@@ -16,6 +16,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world, mode coordinator.LeaseMode){
 		"CO10 one node cut off":               oneCutOff,
 		"CO10 members unreadable":             membersUnreadable,
@@ -27,10 +28,11 @@ func TestFaults(t *testing.T) {
 		"CO11 stop while acquiring":           stopWhileAcquiring,
 		"CO11 stop during an outage":          stopDuringOutage,
 		"CO11 stop after a loss":              stopAfterLoss,
+		"CO11 session lost while stopping":    sessionLostWhileStopping,
 		"CO7 no handler twice after trouble":  notTwice,
 		"CO4 nobody starves after trouble":    noStarvation,
 		"CO5 excluded":                        excluded,
-		"CO5 neglected":                       neglectedAreTaken,
+		"CO5 unclaimed":                       unclaimedAreTaken,
 		"CO3 restart under its name":          restart,
 		"CO1 several groups":                  severalGroups,
 		"CO1 leases taken by hand":            takenByHand,
@@ -75,7 +77,8 @@ func membersUnreadable(w *world, mode coordinator.LeaseMode) {
 	w.within(ttl+2*round, "taken over", func() bool { return w.balanced(6, a) })
 }
 
-// Without the owners nothing moves either; when they can be read again the node takes what it lacks.
+// Without the owners nothing moves either; when they can be read again the node takes what it
+// lacks.
 func ownersUnreadable(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
@@ -117,7 +120,8 @@ func heartbeatRetried(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// Releases fail for a while: the partitions are neither worked nor lost for ever, and move when releases succeed.
+// Releases fail for a while: the partitions are neither worked nor lost for ever, and move when
+// releases succeed.
 func releasesFail(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 6, inMode(mode))
 	w.within(round, "worked", func() bool { return w.balanced(6, a) })
@@ -164,24 +168,6 @@ func stopDuringJoin(w *world, mode coordinator.LeaseMode) {
 	w.within(ttl+round, "worked", func() bool { return w.balanced(3, a) })
 }
 
-// Run's context ends in the middle of many acquisitions, at any moment: nothing stays held, and nothing runs.
-func stopWhileAcquiring(w *world, mode coordinator.LeaseMode) {
-	for i := range 8 {
-		a := w.prepare("a", 100, inMode(mode))
-		a.path.Latency(tick)
-		a.begin(context.Background())
-		time.Sleep(40*time.Millisecond + time.Duration(i)*7*time.Millisecond)
-		a.stop()
-		if w.busy() != 0 {
-			w.Errorf("%d handlers run", w.busy())
-		}
-		a.store.Close() // waits for what is given up in the background
-		if owners, err := w.look().Owners(w.Context(), w.group); err != nil || len(owners) != 0 {
-			w.Errorf("%d are held, %v", len(owners), err)
-		}
-	}
-}
-
 // A node with many leases stops while the store does not answer: it does so in bounded time.
 func stopDuringOutage(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 200, inMode(mode))
@@ -217,7 +203,8 @@ func stopAfterLoss(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node could take nothing for some rounds, in which partitions were free; then it takes all, each once.
+// A node could take nothing for some rounds, in which partitions were free; then it takes all,
+// each once.
 func notTwice(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 8, inMode(mode)), w.start("b", 8, inMode(mode))
 	w.settle(8, a, b)
@@ -231,7 +218,8 @@ func notTwice(w *world, mode coordinator.LeaseMode) {
 	w.within(ttl+3*round, "all worked", func() bool { return w.balanced(8, a) })
 	w.always(5*round, "all worked", func() bool { return w.balanced(8, a) })
 
-	// A member that takes nothing: after some rounds the others take its part, and when it is gone they have all, each once.
+	// A member that takes nothing: after some rounds the others take its part, and when it is gone
+	// they have all, each once.
 	c := w.prepare("c", 8, inMode(mode))
 	c.path.Every("UpdateItem", onRow("L#", dynamotest.Reply(400, "UnrecognizedClientException", "no")))
 	c.begin(context.Background())
@@ -241,7 +229,8 @@ func notTwice(w *world, mode coordinator.LeaseMode) {
 	w.always(5*round, "all worked", func() bool { return w.balanced(8, a) })
 }
 
-// After an outage of heartbeats alone, in which all could see free partitions and take none, shares are fair at once.
+// After an outage of heartbeats alone, in which all could see free partitions and take none,
+// shares are fair at once.
 func noStarvation(w *world, mode coordinator.LeaseMode) {
 	var nodes []*node
 	for i := range 3 {
@@ -285,7 +274,7 @@ func excluded(w *world, mode coordinator.LeaseMode) {
 }
 
 // A member that takes no partitions does not keep others from working them for ever.
-func neglectedAreTaken(w *world, mode coordinator.LeaseMode) {
+func unclaimedAreTaken(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 6, inMode(mode))
 	w.settle(6, a)
 	c := w.prepare("c", 6, inMode(mode))
@@ -306,8 +295,8 @@ func neglectedAreTaken(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node that crashed starts again under its name: its partitions are free when the former session has expired, and the
-// others keep theirs.
+// A node that crashed starts again under its name: its partitions are free when the former session
+// has expired, and the others keep theirs.
 func restart(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
@@ -322,7 +311,8 @@ func restart(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// Groups are balanced each among the nodes that list it, and one group's trouble is not the other's.
+// Groups are balanced each among the nodes that list it, and one group's trouble is not the
+// other's.
 func severalGroups(w *world, mode coordinator.LeaseMode) {
 	other := "mails-" + w.group
 	both := func(c *coordinator.Config) {
@@ -344,7 +334,8 @@ func severalGroups(w *world, mode coordinator.LeaseMode) {
 	w.within(2*ttl+2*round, "in balance", func() bool { return w.balanced6of11(a, b) })
 }
 
-// balanced6of11 tells whether two nodes share the world's group, and one of them works all of another.
+// balanced6of11 reports whether two nodes share the world's group, and one of them works all of
+// another.
 func (w *world) balanced6of11(a, b *node) bool {
 	return w.busy() == 11 && len(w.works(a)) == 3 && len(w.works(b)) == 3
 }
@@ -366,7 +357,8 @@ func takenByHand(w *world, mode coordinator.LeaseMode) {
 	w.within(10*ttl+grace+round, "worked again", func() bool { return w.worker(0) == a })
 }
 
-// A node is suspended and wakes: it has nothing left at once, while others took over, and it works again later.
+// A node is suspended and wakes: it has nothing left at once, while others took over, and it works
+// again later.
 func suspended(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 4, inMode(mode)), w.start("b", 4, inMode(mode))
 	w.settle(4, a, b)
@@ -387,7 +379,8 @@ func suspended(w *world, mode coordinator.LeaseMode) {
 	w.within(2*ttl+3*round, "in balance", func() bool { return w.balanced(4, a, b) })
 }
 
-// Heartbeats fail and all else works. Leases in the session end with it; those with an expiry of their own go on.
+// Heartbeats fail and all else works. Leases in the session end with it; those with an expiry of
+// their own go on.
 func heartbeatsFail(w *world, mode coordinator.LeaseMode) {
 	a := w.start("a", 4, inMode(mode))
 	w.settle(4, a)

@@ -25,13 +25,14 @@ type crew struct {
 	rounds int // that must be quiet after a change
 }
 
-// Fifty nodes share a thousand partitions: a cold start, joins, crashes, graceful ends, a rolling restart. Each time all
-// partitions run within two rounds (of crashed nodes after the ttl and what the store's clock is uncertain by, besides),
-// as few as possible move, and then none.
+// Fifty nodes share a thousand partitions: a cold start, joins, crashes, graceful ends, a rolling
+// restart. Each time all partitions run within two rounds (of crashed nodes after the ttl and what
+// the store's clock is uncertain by, besides), as few as possible move, and then none.
 //
-// What takes time is the requests, each over a connection of its own, and reads of a thousand owners, which the server
-// answers one after the other. So there are a hundred quiet rounds after the last change, and a restart of all nodes, only
-// in the long tests; else a dozen rounds and ten nodes.
+// What takes time is the requests, each over a connection of its own, and reads of a thousand
+// owners, which the server answers one after the other. So there are a hundred quiet rounds after
+// the last change, and a restart of all nodes, only in the long tests; else a dozen rounds and ten
+// nodes.
 func TestFleet(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		began := realNow()

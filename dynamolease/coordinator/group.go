@@ -6,8 +6,8 @@ const (
 	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it.
 	unclaimedRounds = 2
 
-	// pinnedRounds is for how many rounds a node keeps a partition that it took beyond its share. The
-	// time doubles with each such take, up to maxPinnedRounds, while the nodes stay the same.
+	// pinnedRounds is for how many rounds a node keeps a partition that it took beyond its share.
+	// The time doubles with each such take, up to maxPinnedRounds, while the nodes stay the same.
 	pinnedRounds    = 30
 	maxPinnedRounds = 64 * pinnedRounds
 )
@@ -42,8 +42,8 @@ func newGroup(cfg Config, g Group) *group {
 }
 
 // malformed returns the partitions whose rows an error names, and reports whether the call that
-// returned it could read all other rows. A person has to find out what is wrong with such a row. Until
-// then no node takes the partition, and a node that works it goes on.
+// returned it could read all other rows. A person has to find out what is wrong with such a row.
+// Until then no node takes the partition, and a node that works it goes on.
 func (g *group) malformed(err error) (partitions map[int]bool, readable bool) {
 	rows, readable := dynamolease.RowErrors(err)
 	partitions = make(map[int]bool)
@@ -63,8 +63,8 @@ func (g *group) drop(partition int) {
 	delete(g.workers, partition)
 }
 
-// unclaimed returns the partitions that have been free for some rounds in which this node could have
-// taken them.
+// unclaimed returns the partitions that have been free for some rounds in which this node could
+// have taken them.
 func (g *group) unclaimed(free []int) []int {
 	waiting := make(map[int]int, len(free))
 	var list []int
@@ -78,8 +78,8 @@ func (g *group) unclaimed(free []int) []int {
 	return list
 }
 
-// unpinAll lets all pinned partitions go: when the nodes change, one that did not take its partition
-// may be gone.
+// unpinAll lets all pinned partitions go: when the nodes change, one that did not take its
+// partition may be gone.
 func (g *group) unpinAll() {
 	g.pin = pinnedRounds
 	clear(g.pinned)

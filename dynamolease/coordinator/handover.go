@@ -38,8 +38,8 @@ func (c *Coordinator) handOver(ctx context.Context) {
 	releases.Wait()
 }
 
-// ready returns the workers whose leases to release, in the order of their partitions. It ends those
-// that have lost their leases, and drops those that are over.
+// ready returns the workers whose leases to release, in the order of their partitions. It ends
+// those that have lost their leases, and drops those that are over.
 func (c *Coordinator) ready() []handover {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,15 +27,15 @@ const (
 	// round is the longest time from one round of a node to the next: the interval and its jitter.
 	round = interval * 11 / 10
 
-	// grace is by how much the store's bounds may delay the end of an expired session: slack, the whole second of the Date
-	// header, and margins, on the writer's side and on the judge's.
+	// grace is by how much the store's bounds may delay the end of an expired session: slack, the
+	// whole second of the Date header, and margins, on the writer's side and on the judge's.
 	grace = 5 * time.Second
 
 	// tick is how exactly tests look at the time.
 	tick = 10 * time.Millisecond
 )
 
-// A world is a table, the names that one test uses in it, and who works what.
+// A world is a table, the names that one test uses in it, and a watch over its handlers.
 type world struct {
 	testing.TB
 	server  *dynamotest.Server
@@ -45,10 +45,12 @@ type world struct {
 	*watch
 }
 
-// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server. The Date of its
-// responses is the bubble's time.
+// inVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real
+// server. The Date of its responses is the bubble's time. Tests run in parallel: each has a table
+// and a clock of its own.
 func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
+	t.Parallel()
 	s := startServer(t)
 	w := &world{server: s, table: s.Table(t)}
 	w.watch = &watch{w: w, active: make(map[place]*run), latest: make(map[place]*run), epochs: make(map[place]int64)}
@@ -60,9 +62,11 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 	})
 }
 
-// inBothModes runs a test with leases in sessions, and with leases that have an expiry of their own.
+// inBothModes runs a test with leases in sessions, and with leases that have an expiry of their
+// own.
 func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("sessions", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) { test(w, coordinator.Sessions) })
 	})
@@ -71,7 +75,8 @@ func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) 
 	})
 }
 
-// A node is one process of the world: its own path to the server, its own clocks, its own store, its own coordinator.
+// A node is one process of the world: its own path to the server, its own clocks, its own store,
+// its own coordinator.
 type node struct {
 	w     *world
 	name  string
@@ -162,7 +167,8 @@ func (n *node) stop() {
 	}
 }
 
-// crash ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers are gone.
+// crash ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers
+// are gone.
 func (n *node) crash() {
 	n.path.Close()
 	n.w.bury(n)
@@ -175,7 +181,7 @@ func wait(ctx context.Context, _ coordinator.Assignment) error {
 	return context.Cause(ctx)
 }
 
-// look is a store of somebody who takes no part.
+// look returns a store that takes no part.
 func (w *world) look() *dynamolease.Store {
 	w.Helper()
 	path := w.server.VirtualTransport()
@@ -195,7 +201,8 @@ func (w *world) direct() *dynamodb.Client {
 	return path.Client()
 }
 
-// within waits until something is the case, and fails the test when it is not after d. It returns how long it took.
+// within waits until something is the case, and fails the test when it is not after d. It returns
+// how long it took.
 func (w *world) within(d time.Duration, what string, is func() bool) time.Duration {
 	w.Helper()
 	began := time.Now()
@@ -218,8 +225,8 @@ func (w *world) always(d time.Duration, what string, is func() bool) {
 	}
 }
 
-// A watch knows which handlers run. It fails the test when two run for one partition at the same time, and when a
-// handler's epoch is not above all earlier ones of the partition.
+// A watch knows which handlers run. It fails the test when two run for one partition at the same
+// time, and when a handler's epoch is not above all earlier ones of the partition.
 type watch struct {
 	w *world
 
@@ -382,7 +389,8 @@ func (w *watch) summary() string {
 	return strings.TrimPrefix(fmt.Sprint(count), "map")
 }
 
-// balanced tells whether each partition is worked, and nodes work as many as they should: P/n, and one more at most.
+// balanced reports whether each partition is worked, and nodes work as many as they should: P/n, and
+// one more at most.
 func (w *world) balanced(partitions int, nodes ...*node) bool {
 	if w.busy() != partitions {
 		return false
@@ -424,8 +432,8 @@ func (w *world) shares(nodes ...*node) []int {
 	return list
 }
 
-// fewest is the least possible number of partitions that must change hands, or be acquired, until nodes that have kept
-// so many of them are in balance.
+// fewest is the least possible number of partitions that must change hands, or be acquired, until
+// nodes that have kept so many of them are in balance.
 func fewest(partitions int, kept []int) int {
 	least, rest := partitions/len(kept), partitions%len(kept)
 	stay := 0

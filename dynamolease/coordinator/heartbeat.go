@@ -67,8 +67,8 @@ func (c *Coordinator) endWorkers(session *dynamolease.Session) {
 	}
 }
 
-// beat keeps the node alive: its session, and its plain leases. It waits for nothing else, neither for
-// handlers nor for requests that plan.
+// beat keeps the node alive: its session, and its plain leases. It waits for nothing else, neither
+// for handlers nor for requests that plan.
 func (c *Coordinator) beat(ctx context.Context) {
 	for wait := c.pause(ctx); sleep(ctx, wait); {
 		wait = c.pause(ctx)
@@ -103,8 +103,8 @@ func (c *Coordinator) keep(ctx context.Context) error {
 	return errors.Join(renewErr, err)
 }
 
-// heartbeat extends the session. It opens another when the session is over, and returns an error all
-// the same.
+// heartbeat extends the session. It opens another when the session is over, and returns an error
+// all the same.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
 	session := c.currentSession()
 	member, err := session.Heartbeat(ctx)

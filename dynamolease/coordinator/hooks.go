@@ -6,9 +6,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Hooks are functions that a coordinator calls with what it does, for metrics. Each may be nil. They
-// are called one at a time, in order, from a goroutine of their own, so that a slow one delays
-// nothing. At most 1,000 calls wait; further ones are left out, which is logged.
+// Hooks are functions that a coordinator calls with what it does, for metrics. Each may be nil.
+// They are called one at a time, in order, from a goroutine of their own, so that a slow one
+// delays nothing. At most 1,000 calls wait; further ones are left out, which is logged.
 //
 // No hook is called after Run has returned. Run leaves the service before, and then waits for the
 // calls that are left: a hook must not wait for Run, nor for ever. A panic of a hook is logged.

@@ -14,8 +14,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// heard is what hooks were told.
-type heard struct {
+// A recorder keeps what hooks were called with.
+type recorder struct {
 	mu                   sync.Mutex
 	rounds, beats, fails int
 	events               []string // gained and lost, in order
@@ -23,7 +23,7 @@ type heard struct {
 	slow                 time.Duration
 }
 
-func (h *heard) hooks() coordinator.Hooks {
+func (h *recorder) hooks() coordinator.Hooks {
 	note := func(f func()) {
 		time.Sleep(h.slow)
 		h.mu.Lock()
@@ -49,7 +49,7 @@ func (h *heard) hooks() coordinator.Hooks {
 	}
 }
 
-func (h *heard) take() (events []string) {
+func (h *recorder) take() (events []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	events, h.events = h.events, nil
@@ -61,7 +61,7 @@ func hooked(h coordinator.Hooks) setting { return func(c *coordinator.Config) { 
 
 func TestHooks(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
-		h := new(heard)
+		h := new(recorder)
 		a := w.start("a", 2, inMode(mode), hooked(h.hooks()))
 		w.settle(2, a)
 		time.Sleep(10 * interval)
@@ -92,8 +92,9 @@ func TestHooks(t *testing.T) {
 
 // Hooks that block, or panic, delay neither heartbeats nor handlers; nothing is kept for ever.
 func TestHooksInTheWay(t *testing.T) {
+	t.Parallel()
 	for name, hooks := range map[string]coordinator.Hooks{
-		"slow":  (&heard{slow: 10 * time.Second}).hooks(),
+		"slow":  (&recorder{slow: 10 * time.Second}).hooks(),
 		"panic": {Renewed: func(time.Duration, error) { panic("renewed") }, Gained: func(dynamolease.Lease) { panic("gained") }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +173,7 @@ func TestHooksSessionLost(t *testing.T) {
 // What a graceful stop cuts short has not gone wrong.
 func TestHooksStopInHeartbeat(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
-		h := new(heard)
+		h := new(recorder)
 		a := w.start("a", 2, inMode(mode), hooked(h.hooks()))
 		w.settle(2, a)
 		beating := make(chan struct{})
@@ -186,10 +187,11 @@ func TestHooksStopInHeartbeat(t *testing.T) {
 	})
 }
 
-// Why a handler's context has ended is told as the handler was told, also when the node stops right after.
+// Why a handler's context has ended is told as the handler was told, also when the node stops
+// right after.
 func TestHooksCause(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
-		h := new(heard)
+		h := new(recorder)
 		a := w.start("a", 1, inMode(coordinator.PerLease), hooked(h.hooks()), handling(func(ctx context.Context, lease coordinator.Assignment) error {
 			<-ctx.Done()
 			time.Sleep(time.Second)

@@ -39,8 +39,8 @@ func (c *Coordinator) stateOf(g *group) GroupState {
 	return s
 }
 
-// leaseOf returns the lease of a worker. A lease in the session expires where heartbeats have put the
-// session's end since. The caller holds the mutex.
+// leaseOf returns the lease of a worker. A lease in the session expires where heartbeats have put
+// the session's end since. The caller holds the mutex.
 func (c *Coordinator) leaseOf(w *worker) dynamolease.Lease {
 	lease := *w.lease.Load()
 	if w.session == c.session && lease.Session != "" && c.expires.After(lease.ExpiresAt) && !lease.Revoked() {
@@ -49,11 +49,11 @@ func (c *Coordinator) leaseOf(w *worker) dynamolease.Lease {
 	return lease
 }
 
-// Health returns nil while the node's renewals succeed. It returns an error that says what is wrong
-// when they have failed for so long that half of the ttl is over (a round and a quarter, where rounds
-// are longer than two fifths of the ttl): then somebody should look, while the node's leases are still
-// good. It returns an error before the node has joined, and after Run has returned. It makes no
-// request, so that a health check may call it often.
+// Health returns nil while the node's renewals succeed. It returns an error that says what is
+// wrong when they have failed for so long that half of the ttl is over (a round and a quarter,
+// where rounds are longer than two fifths of the ttl): then somebody should look, while the node's
+// leases are still good. It returns an error before the node has joined, and after Run has
+// returned. It makes no request, so that a health check may call it often.
 func (c *Coordinator) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

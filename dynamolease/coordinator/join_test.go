@@ -8,9 +8,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// What trying again does not mend at the start is an error at once: the table has other keys, or the credentials are not
-// accepted.
+// What trying again does not mend at the start is an error at once: the table has other keys, or
+// the credentials are not accepted.
 func TestRunFailsAtOnceOnWhatWillNotPass(t *testing.T) {
+	t.Parallel()
 	for name, code := range map[string]string{
 		"other keys": "ValidationException", "no such credentials": "UnrecognizedClientException", "denied": "AccessDeniedException",
 	} {

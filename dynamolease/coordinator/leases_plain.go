@@ -60,7 +60,8 @@ func (plainLeases) endsWith(*dynamolease.Session, *worker) bool { return false }
 
 func (plainLeases) remaining(w *worker) time.Duration { return w.lease.Load().Remaining() }
 
-// renew renews all groups at the same time: a group that waits must not cost the others their leases.
+// renew renews all groups at the same time: a group that waits must not cost the others their
+// leases.
 func (p plainLeases) renew(
 	ctx context.Context, groups []*group, held func(*group) map[int]*worker, lost func(*worker),
 ) error {

@@ -7,7 +7,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// sessionLeases are leases in the node's session: its heartbeat keeps them all, and they end with it.
+// sessionLeases are leases in the node's session: its heartbeat keeps them all, and they end with
+// it.
 type sessionLeases struct{}
 
 func (sessionLeases) acquire(

@@ -7,8 +7,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A node that finds that it has lost a partition does not acquire it again while the handler still runs here: nobody would work
-// it then, for as long as the handler takes.
+// A node that finds that it has lost a partition does not acquire it again while the handler still
+// runs here: nobody would work it then, for as long as the handler takes.
 func TestLostIsNotAcquiredUnderAStuckHandler(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		const partitions = 8

@@ -8,8 +8,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// long has the tests of large fleets take the minutes that they need: COORDINATOR_TEST_LONG=1. Without it they look at
-// fewer rounds and fewer leases, and with -short at the fewest.
+// long has the tests of large fleets take the minutes that they need: COORDINATOR_TEST_LONG=1.
+// Without it they look at fewer rounds and fewer leases, and with -short at the fewest.
 var long = os.Getenv("COORDINATOR_TEST_LONG") != ""
 
 // TestMain is also the main of the child processes that the tests start.

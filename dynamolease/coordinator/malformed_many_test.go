@@ -9,8 +9,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// However many rows are spoilt, the rule is the same for each: more of them than an error has room for too.
+// However many rows are malformed, the rule is the same for each: more of them than an error has room
+// for too.
 func TestMalformedMany(t *testing.T) {
+	t.Parallel()
 	t.Run("held", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			const partitions = 150
@@ -45,25 +47,26 @@ func TestMalformedMany(t *testing.T) {
 	}
 }
 
-// What cannot be released is not given up: whoever works it goes on, and others get what can be had.
+// What cannot be released is not given up: whoever works it goes on, and others get what can be
+// had.
 func TestMalformedIsNotGivenUp(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
-		const partitions, spoilt = 12, 6
+		const partitions, malformed = 12, 6
 		a := w.start("a", partitions)
 		w.within(4*round, "taken", func() bool { return w.busy() == partitions })
-		for partition := range spoilt {
+		for partition := range malformed {
 			w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", partition))
 		}
 		b := w.start("b", partitions)
-		w.within(6*round, "shared", func() bool { return len(w.works(b)) == partitions-spoilt })
-		w.always(6*round, "kept", func() bool { return len(w.works(a)) == spoilt && len(w.works(b)) == partitions-spoilt })
-		if works := w.works(a); works[spoilt-1] != spoilt-1 {
+		w.within(6*round, "shared", func() bool { return len(w.works(b)) == partitions-malformed })
+		w.always(6*round, "kept", func() bool { return len(w.works(a)) == malformed && len(w.works(b)) == partitions-malformed })
+		if works := w.works(a); works[malformed-1] != malformed-1 {
 			w.Errorf("a works %v", works)
 		}
 	})
 }
 
-// A node whose own row is spoilt loses its session, and joins again.
+// A node whose own row is malformed loses its session, and joins again.
 func TestMalformedOwnMember(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		a, b := w.start("a", 4, inMode(mode)), w.start("b", 4, inMode(mode))

@@ -14,25 +14,26 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A row that somebody has spoiled costs its own partition, and no other: who works it goes on for as long as the lease is
-// good, nobody takes it, and all else is balanced and taken over as ever. When the row is mended it is worked again.
+// A malformed row costs its own partition, and no other: the node that works it goes on for
+// as long as the lease is good, nobody takes it, and all else is balanced and taken over as ever.
+// When the row is mended it is worked again.
 func TestMalformedRow(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		const partitions = 9
 		nodes := []*node{w.start("a", partitions, inMode(mode)), w.start("b", partitions, inMode(mode)), w.start("c", partitions, inMode(mode))}
 		w.settle(partitions, nodes...)
-		spoilt := w.works(nodes[0])[0]
-		runs := len(w.history(spoilt))
-		good := time.Now().Add(w.history(spoilt)[runs-1].lease.Remaining())
-		w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", spoilt))
+		malformed := w.works(nodes[0])[0]
+		runs := len(w.history(malformed))
+		good := time.Now().Add(w.history(malformed)[runs-1].lease.Remaining())
+		w.spoil("L#"+w.group, fmt.Sprintf("P#%010d", malformed))
 		nodes[1].crash()
 		others := func() bool { return w.busy() >= partitions-1 && len(w.works(nodes[1])) == 0 }
 		w.within(2*ttl+grace+2*round, "taken over", others)
 		d := w.start("d", partitions, inMode(mode))
 		w.within(5*round, "shared with a newcomer", func() bool { return len(w.works(d)) >= 2 && others() })
 		d.path.Reset()
-		w.always(12*round, "kept", func() bool { return others() && len(w.history(spoilt)) == runs })
-		switch ended := w.history(spoilt)[runs-1].ended; {
+		w.always(12*round, "kept", func() bool { return others() && len(w.history(malformed)) == runs })
+		switch ended := w.history(malformed)[runs-1].ended; {
 		case mode == coordinator.Sessions && !ended.IsZero():
 			w.Error("the handler was stopped, though its session lives")
 		case mode == coordinator.PerLease && ended.Before(good):
@@ -44,7 +45,7 @@ func TestMalformedRow(t *testing.T) {
 		if err := nodes[0].State().LastError; !isRow(err) {
 			w.Errorf("the latest error is %v", err)
 		}
-		w.deleteRow(spoilt)
+		w.deleteRow(malformed)
 		w.within(40*round, "worked again", func() bool { return w.balanced(partitions, nodes[0], nodes[2], d) })
 	})
 }
@@ -65,7 +66,7 @@ func TestMalformedEpoch(t *testing.T) {
 	})
 }
 
-// A spoilt row of somebody who is no member stops nobody.
+// A malformed row of a stranger stops no member.
 func TestMalformedMember(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		a := w.start("a", 4, inMode(mode))

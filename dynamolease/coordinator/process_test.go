@@ -16,15 +16,17 @@ import (
 // busyMachine is what a machine that does other things may add to what takes real time.
 const busyMachine = 10 * time.Second
 
-// A process is killed: another node works what it had, under greater epochs, within its ttl, what the store's clock is
-// uncertain by, and a round.
+// A process is killed: another node works what it had, under greater epochs, within its ttl, what
+// the store's clock is uncertain by, and a round.
 func TestProcess(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []coordinator.LeaseMode{coordinator.Sessions, coordinator.PerLease} {
 		t.Run(fmt.Sprint("CO3/mode ", mode), func(t *testing.T) { killed(t, mode) })
 	}
 }
 
 func killed(t *testing.T, mode coordinator.LeaseMode) {
+	t.Parallel()
 	s := startServer(t)
 	table := s.Table(t)
 	child := exec.Command(os.Args[0])
@@ -102,8 +104,10 @@ func killed(t *testing.T, mode coordinator.LeaseMode) {
 	}
 }
 
-// With a ttl of 3 seconds, what a node had runs elsewhere a second after it stopped, at the latest (and its jitter).
+// With a ttl of 3 seconds, what a node had runs elsewhere a second after it stopped, at the latest
+// (and its jitter).
 func TestGracefulStop(t *testing.T) {
+	t.Parallel()
 	t.Run("CO2", func(t *testing.T) {
 		inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 			short := func(c *coordinator.Config) { c.TTL, c.Interval = 3*time.Second, time.Second }

@@ -19,9 +19,9 @@ const (
 	randomRound      = randomTTL / 3 * 11 / 10
 )
 
-// Nodes join, stop, crash, start again under their names, are cut off, suspended, drained, and lose the store, and
-// their leases are revoked. No two handlers
-// whose leases are good work one partition at the same time, epochs only grow, and when all that ends all runs.
+// Nodes join, stop, crash, start again under their names, are cut off, suspended, drained, and
+// lose the store, and their leases are revoked. No two handlers whose leases are good work one
+// partition at the same time, epochs only grow, and when all that ends all runs.
 func TestRandomCO7(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
@@ -77,7 +77,8 @@ func (c *chaos) join(name string) {
 	c.nodes = append(c.nodes, n)
 }
 
-// handle is a handler that now and then fails, returns late, or ignores the end for longer than it may.
+// handle is a handler that now and then fails, returns late, or ignores the end for longer than it
+// may.
 func (c *chaos) handle() coordinator.Handler {
 	late := []time.Duration{0, 0, 0, time.Second, 10 * time.Second, 2 * randomTTL}[c.random.IntN(6)]
 	fails := c.random.IntN(4) == 0
@@ -142,7 +143,8 @@ func (c *chaos) setDrained(name string, set func(ctx context.Context, service, n
 	}
 }
 
-// revoke takes a partition from who has it, for d at most. When that is done nobody counts on the lease any more.
+// revoke takes a partition from its holder, for d at most. When that is done nobody counts on the
+// lease any more.
 func (c *chaos) revoke(d time.Duration, partition int) {
 	c.Helper()
 	runs := c.history(partition)
@@ -156,7 +158,7 @@ func (c *chaos) revoke(d time.Duration, partition int) {
 			c.Fatal(err)
 		}
 		if left := lease.Remaining(); done && left > 0 {
-			c.Errorf("partition %d at epoch %d is taken from its holder, who has %v left", partition, lease.Epoch, left)
+			c.Errorf("partition %d at epoch %d is taken from its holder, which has %v left", partition, lease.Epoch, left)
 		}
 		if done {
 			return

@@ -26,7 +26,8 @@ type comparison struct {
 //
 // A partition that the node works and does not own under the worker's epoch was taken from it. One
 // that it owns and does not work is an orphan: its acquisition was never answered, and nobody but
-// the node itself would free it. A partition with a malformed row stays with the node that works it.
+// the node itself would free it. A partition with a malformed row stays with the node that works
+// it.
 func reconcile(
 	node string, leases []dynamolease.Lease, owns func(dynamolease.Lease) bool,
 	malformed map[int]bool, h holdings,

@@ -16,9 +16,9 @@ const clockUncertainty = 5 * time.Second
 // proportion to the leases.
 //
 // The node reads them while it has something to do; for some rounds after the sessions of the
-// participants have changed; and after one of them has signalled that a partition came free. Without
-// such a reason it reads them now and then, which is a resync: more often while a lease is held by
-// somebody who does not signal.
+// participants have changed; and after one of them has signalled that a partition came free.
+// Without such a reason it reads them now and then, which is a resync: more often while a holder
+// of a lease does not signal.
 //
 // Only the planning goroutine uses it.
 type refreshPolicy struct {
@@ -36,10 +36,10 @@ type refreshPolicy struct {
 	unowned  map[int]bool // partitions that had no owner when they were read
 }
 
-// newRefreshPolicy returns the policy of a node for a group. A lease that a former session of a node
-// holds, or a plain lease that was lost, comes free without a change of the nodes: within a ttl and
-// the uncertainty of the store's clock. The node reads the owners for as long as that, and until
-// partitions are unclaimed.
+// newRefreshPolicy returns the policy of a node for a group. A lease that a former session of a
+// node holds, or a plain lease that was lost, comes free without a change of the nodes: within a
+// ttl and the uncertainty of the store's clock. The node reads the owners for as long as that, and
+// until partitions are unclaimed.
 func newRefreshPolicy(cfg Config, g Group, unclaimed int) refreshPolicy {
 	return refreshPolicy{
 		name: cfg.Node + "/" + g.Name, partitions: g.Partitions, interval: cfg.Interval,
@@ -65,8 +65,8 @@ func (r *refreshPolicy) due(changed bool) bool {
 // begin notes that the node reads the owners.
 func (r *refreshPolicy) begin() { r.settled, r.since, r.alert = false, 0, max(0, r.alert-1) }
 
-// schedule draws after how many rounds the next resync is. Each node draws different ones. allSignal
-// says that every holder of a lease would signal if it gave the lease up.
+// schedule draws after how many rounds the next resync is. Each node draws different ones.
+// allSignal says that every holder of a lease would signal if it gave the lease up.
 func (r *refreshPolicy) schedule(round int64, allSignal bool) {
 	partitions := r.partitions
 	if !allSignal {
@@ -76,8 +76,8 @@ func (r *refreshPolicy) schedule(round int64, allSignal bool) {
 	r.resync = from + int(plan.Score(r.name, int(round))%uint64(to-from))
 }
 
-// found takes the partitions that have no owner, and reports whether there is one that the other nodes
-// may not know of: this node saw an owner of it before, or has never looked.
+// found takes the partitions that have no owner, and reports whether there is one that the other
+// nodes may not know of: this node saw an owner of it before, or has never looked.
 func (r *refreshPolicy) found(unowned map[int]bool) (news bool) {
 	before := r.unowned
 	r.unowned = unowned

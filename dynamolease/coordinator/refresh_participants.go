@@ -31,9 +31,9 @@ func participantsOf(members []dynamolease.Member, groupName string) participants
 	return p
 }
 
-// signalFor reports whether every holder of one of these leases would signal if it gave its lease up.
-// A node that has left the members does not, nor does a former session of a node, nor a program
-// without a coordinator.
+// signalFor reports whether every holder of one of these leases would signal if it gave its lease
+// up. A node that has left the members does not, nor does a former session of a node, nor a
+// program without a coordinator.
 func (p participants) signalFor(leases []dynamolease.Lease) bool {
 	return !slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool {
 		if lease.Session != "" {

@@ -11,14 +11,15 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// What comes free without a signal that the others hear, while the one who should have it can't look, is worked all the same: as
-// long as somebody who isn't heard holds a lease, the others look from time to time.
+// A partition that comes free without a signal is worked although the node whose share it is cannot
+// read the owners: while a holder of a lease does not signal, the other nodes read them now and then.
 func TestRefreshWithoutSignals(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world){
-		"given up by one who leaves":             leaversUnheard,
-		"taken off the members by an operator":   takenOffUnheard,
-		"left by a former process of the node":   restartedUnheard,
-		"held by one who does not signal":        mutesUnheard,
+		"given up by a node that leaves":         leaversSilent,
+		"taken off the members by an operator":   takenOffSilent,
+		"left by a former process of the node":   restartedSilent,
+		"held by a program that does not signal": strangersSilent,
 		"one starts to signal as another leaves": signalsInExchange,
 		"lost before it has expired":             inDoubt(denied, 60),
 		"revoked long before it expires":         inDoubt(revokedFrom, 1),
@@ -41,8 +42,9 @@ func slowly(quick func(partition int) bool) setting {
 	}
 }
 
-// unheard is a fleet of three, of which c can't look any more, and d hands over what a lacks at once, and the rest much later.
-func unheard(w *world) (a, d *node) {
+// silentFleet is a fleet of three, of which c can't look any more, and d hands over what a lacks at
+// once, and the rest much later.
+func silentFleet(w *world) (a, d *node) {
 	var quick atomic.Int64
 	a = w.start("a", quietly)
 	c := w.start("c", quietly)
@@ -53,22 +55,22 @@ func unheard(w *world) (a, d *node) {
 	return a, d
 }
 
-func leaversUnheard(w *world) {
-	a, d := unheard(w)
+func leaversSilent(w *world) {
+	a, d := silentFleet(w)
 	d.cancel()
 	w.within(70*round, "worked by the other", func() bool { return len(w.works(a)) == quietly*2/3 })
 	<-d.over
 }
 
-func takenOffUnheard(w *world) {
-	a, d := unheard(w)
+func takenOffSilent(w *world) {
+	a, d := silentFleet(w)
 	if err := w.look().Leave(w.Context(), w.service, d.name); err != nil {
 		w.Fatal(err)
 	}
 	w.within(70*round, "worked by the other", func() bool { return len(w.works(a)) == quietly*2/3 })
 }
 
-func restartedUnheard(w *world) {
+func restartedSilent(w *world) {
 	a, d := w.start("a", quietly, short), w.start("d", quietly, short)
 	w.settle(quietly, a, d)
 	time.Sleep(8 * round)
@@ -83,7 +85,7 @@ func restartedUnheard(w *world) {
 func short(c *coordinator.Config) { c.TTL, c.Interval = 2*time.Second, 200*time.Millisecond }
 
 // A program that uses sessions without a coordinator signals nothing.
-func mutesUnheard(w *world) {
+func strangersSilent(w *world) {
 	store := w.look()
 	defer store.Close()
 	mute, err := store.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "mute", Address: "mute:1", Groups: []string{w.group}}, ttl)
@@ -124,7 +126,8 @@ func every(d time.Duration, f func()) (stop func()) {
 	return func() { cancel(); <-over }
 }
 
-// A drained node that has signalled leaves at the moment in which another signals for the first time.
+// A drained node that has signalled leaves at the moment in which another signals for the first
+// time.
 func signalsInExchange(w *world) {
 	a := w.start("a", quietly)
 	w.within(4*round, "taken", func() bool { return w.busy() == quietly })
@@ -151,7 +154,7 @@ func signalsInExchange(w *world) {
 	beat(leaver)
 	beat(other)
 	time.Sleep(15 * round)
-	w.deleteRow(7) // who signals has seen it
+	w.deleteRow(7) // the node that signals has seen it
 	heal := a.path.Every("Query", onRow("M#", dynamotest.Throttle()))
 	other.Signal()
 	beat(other)
@@ -162,8 +165,9 @@ func signalsInExchange(w *world) {
 	w.within(16*round, "noticed", func() bool { return len(w.history(7)) == 2 })
 }
 
-// inDoubt is a fleet of two whose rounds are so short that a few of them are less than the store's time may be in doubt. A lease
-// of a is lost before it has expired, and a neither returns from it nor looks.
+// inDoubt is a fleet of two whose rounds are so short that a few of them are less than the store's
+// time may be in doubt. A lease of a is lost before it has expired, and a neither returns from it
+// nor looks.
 func inDoubt(lose func(w *world, a *node), lost int) func(w *world) {
 	return func(w *world) {
 		const partitions = 120 // nobody looks at so many without a reason in 20 seconds

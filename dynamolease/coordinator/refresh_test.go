@@ -12,22 +12,25 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// quietly is more partitions than a test has rounds: nobody reads the owners of so many without a reason before it is over.
+// quietly is more partitions than a test has rounds: nobody reads the owners of so many without a
+// reason before it is over.
 const quietly = 300
 
-// What comes free out of turn, and is not worked where it should be, is worked elsewhere some rounds later: who frees it, or
-// sees that it is free, signals the others. No node reads the owners without a reason meanwhile.
+// What comes free out of turn, and is not worked where it should be, is worked elsewhere some
+// rounds later: the node that frees it, or sees that it is free, signals the others. No node reads the
+// owners without a reason meanwhile.
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(w *world){
-		"revoked from a stuck handler":           revokedQuietly(false),
-		"revoked from one who can't look":        revokedQuietly(true),
-		"revoked, and released late":             releasedLate,
-		"given up slowly for one who can't work": givenUpQuietly(excluding),
-		"given up slowly for one who can't look": givenUpQuietly(blind),
-		"lost by a stuck handler":                lostQuietly,
-		"found under a session":                  orphanFreed,
-		"row deleted":                            rowDeleted,
-		"silence":                                silence,
+		"revoked from a stuck handler":               revokedQuietly(false),
+		"revoked from a node that can't look":        revokedQuietly(true),
+		"revoked, and released late":                 releasedLate,
+		"given up slowly for a node that can't work": givenUpQuietly(excluding),
+		"given up slowly for a node that can't look": givenUpQuietly(blind),
+		"lost by a stuck handler":                    lostQuietly,
+		"found under a session":                      orphanFreed,
+		"row deleted":                                rowDeleted,
+		"silence":                                    silence,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}
@@ -84,8 +87,8 @@ func releasedLate(w *world) {
 	w.within(8*round, "worked elsewhere", func() bool { return len(w.works(b)) == quietly/2+1 })
 }
 
-// A newcomer excludes everything, or can't read the owners, so that what others have given up for it stays free when they
-// have returned from it.
+// A newcomer excludes everything, or can't read the owners, so that what others have given up for
+// it stays free when they have returned from it.
 func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 	return func(w *world) {
 		slow := handling(func(ctx context.Context, _ coordinator.Assignment) error {
@@ -130,14 +133,16 @@ func (w *watch) told() (runs []*run) {
 	return runs
 }
 
-// again tells whether another run of the same partition has followed each of these. (Its node may have given it up once more.)
+// again reports whether another run of the same partition has followed each of these. (Its node may
+// have given it up once more.)
 func (w *watch) again(runs []*run) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !slices.ContainsFunc(runs, func(r *run) bool { return w.latest[place{r.lease.Group, r.lease.Partition}] == r })
 }
 
-// Leases with an expiry of their own are lost while the node's session lives: its renewals fail alone.
+// Leases with an expiry of their own are lost while the node's session lives: its renewals fail
+// alone.
 func lostQuietly(w *world) {
 	a := w.start("a", quietly, stuck(w, "a"), inMode(coordinator.PerLease))
 	w.within(4*round, "taken", func() bool { return w.busy() == quietly })
@@ -149,7 +154,8 @@ func lostQuietly(w *world) {
 	heal()
 }
 
-// A lease that its session does not know of is freed as soon as the session looks, and goes to whoever lacks one.
+// A lease that its session does not know of is freed as soon as the session looks, and goes to
+// whoever lacks one.
 func orphanFreed(w *world) {
 	a := w.start("a", quietly)
 	w.within(4*round, "taken", func() bool { return w.busy() == quietly })
@@ -162,7 +168,8 @@ func orphanFreed(w *world) {
 	w.within(10*round, "taken over", func() bool { return w.balanced(quietly, b) })
 }
 
-// A row that somebody has deleted is found by whoever looks first, and the holder is told, long before it would look itself.
+// A row that somebody has deleted is found by whoever looks first, and the holder is told, long
+// before it would look itself.
 func rowDeleted(w *world) {
 	const partitions = 40 // each node looks without a reason after 40 to 120 rounds
 	w.lenient = true

@@ -10,9 +10,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// The requests of a steady round do not depend on how many leases a node has: one heartbeat and one read of the members.
-// With few leases it reads the owners each 10 to 30 rounds, and their sessions.
+// The requests of a steady round do not depend on how many leases a node has: one heartbeat and
+// one read of the members. With few leases it reads the owners each 10 to 30 rounds, and their
+// sessions.
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	sizes := []int{10, 100, 1000, 10_000}
 	if !long {
 		sizes = sizes[:3]
@@ -38,7 +40,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// tenRounds counts the requests of ten rounds of the planning loop, and returns how many of them read no owners.
+// tenRounds counts the requests of ten rounds of the planning loop, and returns how many of them
+// read no owners.
 func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 	w.Helper()
 	pages := 1 + partitions/7000
@@ -63,8 +66,9 @@ func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 	return quiet
 }
 
-// With many leases the owners are read so seldom that it makes no difference what they cost: a fleet with a ttl of 10 s and
-// 1,000 leases uses 3.1 read units a second for each ten nodes, at the most.
+// With many leases the owners are read so seldom that it makes no difference what they cost: a
+// fleet with a ttl of 10 s and 1,000 leases uses 3.1 read units a second for each ten nodes, at
+// the most.
 func TestRequestsCO15Resyncs(t *testing.T) {
 	const partitions, rounds = 1000, 2200 // a resync each 1,000 to 2,160 rounds, or in two hours
 	inVirtualTime(t, func(w *world) {
@@ -125,9 +129,10 @@ func TestRequestsPerLease(t *testing.T) {
 	})
 }
 
-// C58: all rows of a group are under one partition key, which takes about 1,000 write units a second. In sessions a steady
-// group uses none of them, however many leases it has, and when its key is throttled nobody loses a lease. Renewed each by
-// itself, it uses two for each lease and round: the ceiling is 1,000 x interval / 2 leases for a group.
+// C58: all rows of a group are under one partition key, which takes about 1,000 write units a
+// second. In sessions a steady group uses none of them, however many leases it has, and when its
+// key is throttled nobody loses a lease. Renewed each by itself, it uses two for each lease and
+// round: the ceiling is 1,000 x interval / 2 leases for a group.
 func TestCasesC58(t *testing.T) {
 	const partitions = 250
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {

@@ -13,9 +13,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A handler that is called again goes on from the checkpoint that it has left, not from where it began: also when it
-// could not tell whether it had left one.
+// A handler that is called again goes on from the checkpoint that it has left, not from where it
+// began: also when it could not tell whether it had left one.
 func TestRestartGoesOnFromTheCheckpoint(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]dynamotest.Fault{
 		"answered":                nil,
 		"applied, never answered": dynamotest.HangAfter(),
@@ -30,7 +31,7 @@ func TestRestartGoesOnFromTheCheckpoint(t *testing.T) {
 					mu.Lock()
 					seen = append(seen, string(lease.Checkpoint))
 					calls := len(seen)
-					mu.Unlock() // before the requests: who waits for a mutex stops the bubble's clock
+					mu.Unlock() // before the requests: a wait for a mutex stops the bubble's clock
 					if calls == 4 {
 						return nil
 					}

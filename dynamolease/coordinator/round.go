@@ -11,8 +11,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// planRound is one round: it reads the members, and plans each group by them. It ends soon after ctx: a
-// round that hangs must not keep the node from stopping.
+// planRound is one round: it reads the members, and plans each group by them. It ends soon after
+// ctx: a round that hangs must not keep the node from stopping.
 func (c *Coordinator) planRound(ctx context.Context) error {
 	c.handOver(ctx)
 	session := c.currentSession()

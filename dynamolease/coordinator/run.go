@@ -18,8 +18,8 @@ import (
 //
 // The error is a [dynamolease.ArgumentError] for a configuration that cannot work, before anything
 // else; [ErrReplaced] when another process has joined under this node's name; a
-// [dynamolease.SetupError] when the table or a permission is missing at the start; or what went wrong
-// with the release at the end.
+// [dynamolease.SetupError] when the table or a permission is missing at the start; or what went
+// wrong with the release at the end.
 func Run(ctx context.Context, store *dynamolease.Store, cfg Config) error {
 	c, err := New(store, cfg)
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	return errors.Join(err, c.leave(requests))
 }
 
-// rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives away
-// the partitions whose handlers have returned.
+// rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives
+// away the partitions whose handlers have returned.
 func (c *Coordinator) rounds(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

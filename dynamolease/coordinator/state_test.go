@@ -7,7 +7,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// The leases of a State say until when they are good by now, and not until when they were when they were acquired.
+// The leases of a State say until when they are good by now, and not until when they were when
+// they were acquired.
 func TestStateLeases(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		a := w.start("a", 3, inMode(mode))

@@ -6,7 +6,8 @@ import (
 )
 
 // drain ends all handlers and waits until they have returned, each at most for its group's drain
-// timeout. It releases each partition when its handler has returned. The heartbeat goes on meanwhile.
+// timeout. It releases each partition when its handler has returned. The heartbeat goes on
+// meanwhile.
 func (c *Coordinator) drain(ctx context.Context) {
 	c.shutDownWorkers()
 	c.running.Go(func() { c.leaveMembers(ctx) })

@@ -12,9 +12,9 @@ import (
 // maxRefused is after how many refusals a node stops to acquire: it looks again in the next round.
 const maxRefused = 32
 
-// take acquires free partitions until this node has its share, and then those that have been free for
-// some rounds: the node whose share they are cannot take them, and to work a partition beyond a share
-// is better than not to work it. It returns how many partitions it got.
+// take acquires free partitions until this node has its share, and then those that have been free
+// for some rounds: the node whose share they are cannot take them, and to work a partition beyond
+// a share is better than not to work it. It returns how many partitions it got.
 func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, v plan.View, p plan.Plan,
 ) (int, error) {
@@ -30,8 +30,8 @@ func (c *Coordinator) take(
 	return got + more, cmp.Or(unclaimedErr, err)
 }
 
-// takeUnclaimed acquires partitions beyond this node's share that no node has taken for some rounds.
-// It pins them: they would move back and forth otherwise.
+// takeUnclaimed acquires partitions beyond this node's share that no node has taken for some
+// rounds. It pins them: they would move back and forth otherwise.
 func (c *Coordinator) takeUnclaimed(ctx context.Context, g *group, session *dynamolease.Session, v plan.View) (int, error) {
 	works := func(partition int) bool { return c.hasWorker(g, partition) }
 	unclaimed := slices.DeleteFunc(g.unclaimed(v.Free()), works)

@@ -73,8 +73,8 @@ func call(handler Handler, w *worker) (err error) {
 	return handler(w.ctx, Assignment{lease, w})
 }
 
-// resume reads the checkpoint before the handler is called again: the handler may have moved it on, and
-// may have failed because it could not tell whether it had. It reports whether to go on.
+// resume reads the checkpoint before the handler is called again: the handler may have moved it
+// on, and may have failed because it could not tell whether it had. It reports whether to go on.
 func (c *Coordinator) resume(w *worker) bool {
 	for {
 		lease, err := c.store.Resume(w.ctx, *w.lease.Load())

@@ -47,6 +47,40 @@ func TestFencing(t *testing.T) {
 			w.Errorf("verified: %v, %v", holds, err)
 		}
 	})
+	subtest(t, "PL15/verified", func(w *world) {
+		a, b := w.boot(), w.boot()
+		a.acquire()
+		before := w.row("HEAD")
+		b.fenced(a)
+		after, evidence := w.row("HEAD"), w.row("T#00000000000000000002")
+		w.remove("T#00000000000000000002")
+		if f, err := b.fence(a); !errors.Is(err, processlease.ErrMissing) {
+			w.Errorf("half of the proof is gone: %+v, %v", f, err)
+		}
+		w.Put(evidence)
+		before["owner"] = text(uuid.NewString()) // a head of another owner, from before
+		w.Put(before)
+		if f, err := b.fence(a); !errors.Is(err, processlease.ErrInvalid) {
+			w.Errorf("the head has gone back: %+v, %v", f, err)
+		}
+		w.Put(after)
+		b.fenced(a)
+	})
+	subtest(t, "PL15/one boot after the other", func(w *world) {
+		// Each is superseded by an owner of its own that nobody is, and the next boot is never locked out.
+		a, fencer := w.boot(), w.boot()
+		a.acquire()
+		owners := make(map[uuid.UUID]bool)
+		for range 3 {
+			f := fencer.fenced(a)
+			if owners[f.Successor.Owner] {
+				w.Errorf("superseded by %v once more", f.Successor.Owner)
+			}
+			owners[f.Successor.Owner] = true
+			a = w.boot()
+			a.takeOver()
+		}
+	})
 	subtest(t, "PL15/lost answers", func(w *world) {
 		a, b := w.boot(), w.boot()
 		a.acquire()

@@ -53,6 +53,14 @@ type boot struct {
 
 func (w *world) boot(optFns ...func(*processlease.Options)) *boot { return w.bootWith(ttl, optFns...) }
 
+// bootAs is a boot of another node of the same table.
+func (w *world) bootAs(node string) *boot {
+	w.Helper()
+	other := *w
+	other.node = node
+	return other.boot()
+}
+
 func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options)) *boot {
 	w.Helper()
 	b := &boot{Node: w.NewNode(), w: w, owner: uuid.New()}

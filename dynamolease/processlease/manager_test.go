@@ -73,6 +73,19 @@ func TestManager(t *testing.T) {
 				w.Errorf("%s: %v", name, build())
 			}
 		}
+		given := w.bootAs("given-up-" + w.node)
+		gone := given.try()
+		over, err := processlease.NewManager(w.Context(), gone)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if err := over.Resign(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		_, err = processlease.NewManager(w.Context(), gone)
+		if argument := new(dynamolease.ArgumentError); !errors.As(err, &argument) {
+			w.Errorf("resigned: %v", err)
+		}
 		time.Sleep(ttl - 1)
 		m, err := processlease.NewManager(w.Context(), out, every(ttl-1))
 		if err != nil {

@@ -217,6 +217,24 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("the former owner's renewal: %+v, want %+v", lost, won)
 		}
 	})
+	subtest(t, "PL8/by a manager", func(w *world) {
+		// Its clock stood still, so that it goes on renewing, and resigns.
+		a, b := w.boot(), w.boot()
+		m := a.manage()
+		o := b.observe()
+		b.Pass(2 * ttl)
+		if out := b.tryTakeover(o); !out.Acquired {
+			w.Fatalf("not taken over: %+v", out)
+		}
+		before := w.row("HEAD")
+		<-m.Done()
+		if err := m.Resign(w.Context()); err != nil {
+			w.Errorf("resign: %v", err)
+		}
+		if after := w.row("HEAD"); !reflect.DeepEqual(after, before) {
+			w.Errorf("the former owner's manager made %v of %v", after, before)
+		}
+	})
 	for name, fault := range map[string]func() dynamotest.Fault{
 		"lost": dynamotest.LoseResponse,
 		"hung": dynamotest.HangAfter,

@@ -112,8 +112,60 @@ func TestEndWins(t *testing.T) {
 	}
 }
 
+// The end comes at any moment of an extension: it is over then, and stays over.
+func TestEndDuringExtensionPL29(t *testing.T) {
+	for at := 2; at < 10; at++ {
+		var v *validity
+		reads := 0
+		v = newValidity(&quickClock{clock: func() elapsed.Reading {
+			if reads++; reads == at {
+				v.end()
+			}
+			return elapsed.Reading{}
+		}}, time.Hour)
+		v.extend(2 * time.Hour)
+		for reads < at { // it came after the extension
+			v.valid()
+		}
+		if v.valid() || v.remaining() != 0 || v.extend(3*time.Hour) {
+			t.Errorf("valid after an end at reading %d of the clock", at)
+		}
+	}
+}
+
+// Who asks waits for nobody, not even for one who hangs in the middle of asking, or of extending.
+func TestNobodyWaitsPL29(t *testing.T) {
+	for name, ask := range map[string]func(v *validity){
+		"valid": func(v *validity) { v.valid() }, "extend": func(v *validity) { v.extend(2 * time.Hour) },
+	} {
+		hang, hanging, reads := make(chan struct{}), make(chan struct{}), atomic.Int64{}
+		v := newValidity(&quickClock{clock: func() elapsed.Reading {
+			if reads.Add(1) == 2 {
+				close(hanging)
+				<-hang
+			}
+			return elapsed.Reading{}
+		}}, time.Hour)
+		var all sync.WaitGroup
+		all.Go(func() { ask(v) })
+		<-hanging
+		answered := make(chan bool, 1)
+		all.Go(func() { answered <- v.valid() })
+		select {
+		case valid := <-answered:
+			if !valid {
+				t.Errorf("not valid while another hangs in %s", name)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("who asks waits for one who hangs in %s", name)
+		}
+		close(hang)
+		all.Wait()
+	}
+}
+
 // A deadline that passes while the extension is on its way.
-func TestExtensionTooLate(t *testing.T) {
+func TestExtensionTooLatePL27(t *testing.T) {
 	var now atomic.Int64
 	manual := func() elapsed.Reading {
 		return elapsed.Reading{Min: time.Duration(now.Load()), Max: time.Duration(now.Load())}
@@ -146,7 +198,7 @@ func TestExtensionTooLate(t *testing.T) {
 }
 
 // The old deadline has passed by a clock that Valid does not look at: an answer that comes then is too late all the same.
-func TestExtensionTooLateByAnotherClock(t *testing.T) {
+func TestExtensionTooLateByAnotherClockPL27(t *testing.T) {
 	var boot time.Duration
 	clock := &quickClock{clock: func() elapsed.Reading { return elapsed.Reading{Max: boot} }, local: true}
 	v := newValidity(clock, time.Hour)

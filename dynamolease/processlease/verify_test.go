@@ -55,6 +55,18 @@ func TestVerifyFence(t *testing.T) {
 			}
 		})
 	}
+	subtest(t, "PL21/head gone back", func(w *world) {
+		// Restored by hand, from before the takeover, and with neither of the two boots: nothing is proven.
+		a, b, c := w.boot(), w.boot(), w.boot()
+		a.acquire()
+		before := w.row("HEAD")
+		b.takeOver()
+		f := c.fenced(b)
+		w.Put(before)
+		if ok, err := a.authority.VerifyFence(w.Context(), f); ok || !errors.Is(err, processlease.ErrInvalid) || errors.Is(err, processlease.ErrMissing) {
+			w.Errorf("%v, %v", ok, err)
+		}
+	})
 	subtest(t, "PL21/current", func(w *world) {
 		// Only rows that were restored by hand can say so.
 		a, b := w.boot(), w.boot()
@@ -117,6 +129,12 @@ func TestVerifyCurrent(t *testing.T) {
 		if ok, err := a.authority.VerifyCurrentParticipant(w.Context(), b.participant()); ok || !errors.Is(err, processlease.ErrInvalid) || errors.Is(err, processlease.ErrMissing) {
 			w.Errorf("evidence of another owner: %v, %v", ok, err)
 		}
+		record(evidence, "successor")["owner"] = text(b.owner.String())
+		record(evidence, "predecessor")["seq"], record(evidence, "successor")["seq"] = number("8"), number("9")
+		w.Put(evidence)
+		if ok, err := a.authority.VerifyCurrentParticipant(w.Context(), b.participant()); ok || !errors.Is(err, processlease.ErrInvalid) {
+			w.Errorf("evidence of a later seq than the head's: %v, %v", ok, err)
+		}
 	})
 	// between has something done between the first and the second reading of the head.
 	between := func(w *world, term uint64, do func(holder, rival *boot, o processlease.Observation)) (bool, error) {
@@ -170,7 +188,7 @@ func TestVerifyCurrent(t *testing.T) {
 			}
 		})
 	}
-	subtest(t, "resigned", func(w *world) {
+	subtest(t, "PL22/resigned", func(w *world) {
 		a, b := w.boot(), w.boot()
 		m := a.manage()
 		verify(b, a, true)

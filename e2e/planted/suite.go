@@ -32,6 +32,7 @@ func allSuites() []*suite {
 		{name: "elapsed", module: ".", pkg: "./internal/elapsed"},
 		{name: "processlease", module: ".", pkg: "./dynamolease/processlease"},
 		{name: "dynamolease", module: ".", pkg: "./dynamolease"},
+		{name: "plan", module: ".", pkg: "./dynamolease/coordinator/internal/plan"},
 		{name: "coordinator", module: ".", pkg: "./dynamolease/coordinator"},
 	}
 }

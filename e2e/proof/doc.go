@@ -5,5 +5,6 @@
 //	go run ./proof -planted    the planted bugs as well: each has to be caught (minutes more)
 //	go run ./proof -aws        the histories alone, against DynamoDB itself, with the usual AWS configuration
 //
-// With -long PROOF_SEED repeats a run that has failed: its output says with which. The exit status is 1 if a suite fails.
+// The exit status is 1 if a suite fails. Then the last line names a file with all that the suites printed, and the seed:
+// PROOF_SEED=17 go run ./proof -long repeats such a run.
 package main

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"time"
 )
 
@@ -22,9 +23,10 @@ func main() {
 	}
 }
 
-// Settings are what the command line says.
+// Settings are the flags of the command line, and the seed.
 type settings struct {
 	long, planted, aws bool
+	seed               string // of the suites; empty for their own, fixed ones
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
@@ -40,23 +42,44 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	s.seed = seedOf(s, os.Getenv, time.Now())
+	return s.prove(ctx, s.suites(), out, progress)
+}
+
+// seedOf returns the seed that all suites begin from: PROOF_SEED, or in the long run the clock's. It is
+// drawn here, so that it is known also of a suite that ends before it has said so.
+func seedOf(s settings, env func(string) string, now time.Time) string {
+	if seed := env("PROOF_SEED"); seed != "" || !s.long {
+		return seed
+	}
+	return strconv.FormatInt(now.UnixNano(), 10)
+}
+
+// prove runs suites and prints the table. If one fails, the error names the file with all that they
+// printed.
+func (s settings) prove(ctx context.Context, suites []suite, out, progress io.Writer) error {
 	dir, err := os.MkdirTemp("", "dynamolease-proof-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the figures: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	kept, err := newRecord(s, time.Now())
+	if err != nil {
+		return err
+	}
 	begun := time.Now()
-	failed, err := runSuites(ctx, s, dir, progress)
-	if tableErr := printTable(out, dir, time.Since(begun), failed); tableErr != nil {
+	failed, err := s.runSuites(ctx, suites, dir, io.MultiWriter(progress, kept.file))
+	if tableErr := printTable(io.MultiWriter(out, kept.file), dir, time.Since(begun), failed); tableErr != nil {
 		err = errors.Join(err, tableErr)
 	}
-	return err
+	return kept.close(err)
 }
 
-// runSuites runs all suites, also after one has failed: each has its figures in the table. It names those that have.
-func runSuites(ctx context.Context, s settings, dir string, progress io.Writer) (failed []string, err error) {
+// runSuites runs all suites, also after one has failed: each has its figures in the table. It returns
+// the names of those that have failed.
+func (s settings) runSuites(ctx context.Context, suites []suite, dir string, progress io.Writer) (failed []string, err error) {
 	var errs []error
-	for _, suite := range s.suites() {
+	for _, suite := range suites {
 		if ctx.Err() != nil {
 			return failed, errors.Join(append(errs, context.Cause(ctx))...)
 		}
@@ -64,6 +87,7 @@ func runSuites(ctx context.Context, s settings, dir string, progress io.Writer) 
 		if err := suite.run(ctx, s, dir, progress); err != nil {
 			failed = append(failed, suite.name)
 			errs = append(errs, fmt.Errorf("%s: %w", suite.name, err))
+			fmt.Fprintf(progress, "%s: %v\n", suite.name, err)
 		}
 	}
 	return failed, errors.Join(errs...)
@@ -97,6 +121,9 @@ func (u suite) run(ctx context.Context, s settings, dir string, progress io.Writ
 	cmd.Env = append(os.Environ(), "PROOF_FIGURES_DIR="+dir, "DYNAMODB_REQUIRED=1")
 	if s.long {
 		cmd.Env = append(cmd.Env, "PROOF_LONG=1")
+	}
+	if s.seed != "" {
+		cmd.Env = append(cmd.Env, "PROOF_SEED="+s.seed)
 	}
 	if s.aws {
 		cmd.Env = append(cmd.Env, "DYNAMOLEASE_TEST_AWS=1")

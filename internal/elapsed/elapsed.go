@@ -10,7 +10,7 @@
 //     may stop; the wall clock, set right afterwards, is then the only one that
 //     shows the gap. A holder therefore counts with [Reading.Max], which follows
 //     whichever clock of the node saw the most time pass.
-//   - Who judges another's lease must not think that more time has passed than
+//   - A judge of another's lease must not think that more time has passed than
 //     did, or a wall clock that is set forward by an hour makes every lease of
 //     the others look expired. A judge counts with [Reading.Min], which is the
 //     monotonic clock and nothing else.

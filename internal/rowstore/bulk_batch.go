@@ -63,8 +63,8 @@ func (b *batch[R]) next(ctx context.Context) (Send, error) {
 }
 
 // look returns the moment of the next attempt. It reads the rows where that cannot be decided
-// otherwise: a node that was suspended does not know the store's time, and a row that is lost by now
-// may have been changed by an attempt that was not answered, or by anybody since it was seen.
+// otherwise: a node that was suspended does not know the store's time, and a row that is lost by
+// now may have been changed by an attempt that was not answered, or by anybody since it was seen.
 func (b *batch[R]) look(ctx context.Context) (Moment, error) {
 	for tries := 0; ; tries++ {
 		if err := again(ctx, b.budget, tries); err != nil {
@@ -145,7 +145,8 @@ func (b *batch[R]) seeRefused(row *BulkRow[R], current Item, answer request.Answ
 	b.bulk.see(row, found, b.at)
 }
 
-// reasons returns what a cancelled transaction says of the rows that were sent; nil where it does not.
+// reasons returns what a cancelled transaction says of the rows that were sent; nil where it does
+// not.
 func (b *batch[R]) reasons(err error) []types.CancellationReason {
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != len(b.sent) {

@@ -90,8 +90,8 @@ func (b *Bulk[R]) single(ctx context.Context, row *BulkRow[R]) error {
 	return err
 }
 
-// Parallel calls f for 0 to n-1, at most limit at a time, and waits for all. It returns their errors
-// joined.
+// Parallel calls f for 0 to n-1, at most limit at a time, and waits for all. It returns their
+// errors joined.
 func Parallel(n, limit int, f func(i int) error) error {
 	if n == 1 {
 		return f(0)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Cache holds the rows that were written last, so that the next write of each needs no read before
-// it. Nothing is decided from it without a compare-and-set: a row that changed since costs a request
-// more. It is safe for concurrent use.
+// A Cache holds the rows that were written last, so that the next write of each needs no read
+// before it. Nothing is decided from it without a compare-and-set: a row that changed since costs a
+// request more. It is safe for concurrent use.
 type Cache[R Record[R]] struct {
 	mu   sync.Mutex
 	rows map[Key]cached[R]
@@ -28,7 +28,8 @@ const (
 	maxLate    = 10 * time.Minute // after which a request is not delivered any more
 )
 
-// NewCache returns an empty cache. It drops a row once dead says that the row is of no use any more.
+// NewCache returns an empty cache. It drops a row once dead says that the row is of no use any
+// more.
 func NewCache[R Record[R]](dead func(row R, latest int64) bool) *Cache[R] {
 	return &Cache[R]{rows: make(map[Key]cached[R]), full: firstSweep, dead: dead}
 }

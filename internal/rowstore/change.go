@@ -10,8 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// ErrUnknownOutcome is the error of a write that was sent, and of which nothing tells whether it was
-// applied.
+// ErrUnknownOutcome is the error of a write that was sent, and of which nothing tells whether it
+// was applied.
 var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
 
 // A Change is a compare-and-set of one row, described by what to do with the row as it is seen.
@@ -58,8 +58,8 @@ func AnyRow[R any](R) bool { return true }
 // Always is the Start of a change that writes whatever the row is.
 func Always[R Record[R]](Known[R], Moment) bool { return true }
 
-// A Proposal is what to do with a row. The zero value is to write nothing: the row that was seen is
-// the answer.
+// A Proposal says what to write. The zero value writes nothing: the row that was seen is the
+// answer.
 type Proposal[R Record[R]] struct {
 	Write bool
 	Next  R

@@ -121,8 +121,8 @@ func (r *running[R]) recall(timeKnown bool) {
 	}
 }
 
-// surely reports whether there is nothing to write by the time before the row was seen either. A row
-// that has expired since may have been extended since, too: then it must be read again.
+// surely reports whether there is nothing to write by the time before the row was seen either. A
+// row that has expired since may have been extended since, too: then it must be read again.
 func (r *running[R]) surely() bool {
 	if r.table.Timeless {
 		return true
@@ -146,8 +146,8 @@ func (r *running[R]) read(ctx context.Context) (request.Answer, error) {
 	return answer, r.see(row)
 }
 
-// see takes in the row as it was read, or as a refusal brought it along. An empty item is a row that
-// is not there.
+// see takes in the row as it was read, or as a refusal brought it along. An empty item is a row
+// that is not there.
 func (r *running[R]) see(row Item) error {
 	var seen R
 	if len(row) > 0 {

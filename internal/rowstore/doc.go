@@ -10,8 +10,8 @@
 //   - A refusal brings the row along. If its rev is one of ours, that attempt was applied and its
 //     answer was lost.
 //   - A write that was never answered is a pending write. It stays with the known row, and the next
-//     write of the row takes it into account. When the row shows a rev that is neither the known one
-//     nor a pending one, no pending write can be applied any more.
+//     write of the row takes it into account. When the row shows a rev that is neither the known
+//     one nor a pending one, no pending write can be applied any more.
 //   - What is still open at the end is [ErrUnknownOutcome]. It never means "not done".
 //
 // # The one loop

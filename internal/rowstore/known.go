@@ -33,8 +33,8 @@ type Pending[R Record[R]] struct {
 const maxPending = 64
 
 // RevIn returns the condition for a write of next by a writer: the row is as it was seen, or as a
-// pending write of the same writer has left it, if next supersedes that. Any other pending write has
-// the write refused, so that it is thought over with the row that comes along.
+// pending write of the same writer has left it, if next supersedes that. Any other pending write
+// has the write refused, so that it is thought over with the row that comes along.
 func (k Known[R]) RevIn(next R, by any) Condition {
 	revs := []string{k.Row.Rev()}
 	for _, p := range k.Pending {
@@ -67,7 +67,8 @@ func (k *Known[R]) Add(row R, at Moment, by any) {
 }
 
 // See replaces the row by a later view of it. If its rev is neither the former one nor that of a
-// pending write, no pending write can be applied any more: each was conditional on one of these revs.
+// pending write, no pending write can be applied any more: each was conditional on one of these
+// revs.
 func (k *Known[R]) See(row R) {
 	if _, pending := k.PendingRev(row.Rev()); row.Rev() != k.Row.Rev() && !pending {
 		k.Pending = nil

@@ -36,8 +36,8 @@ type Table struct {
 	Timeless bool
 }
 
-// Shares of the ttl: a request that hangs must leave time for several others, and a call that cannot
-// get through must end while its caller can still do something about it.
+// Shares of the ttl: a request that hangs must leave time for several others, and a call that
+// cannot get through must end while its caller can still do something about it.
 const (
 	requestsPerTTL = 6
 	callsPerTTL    = 2
@@ -150,9 +150,9 @@ func (t *Table) Get(ctx context.Context, k Key, budget *request.Budget, timeout 
 }
 
 // Write returns the request that writes one row: an UpdateItem, or a transaction where actions
-// besides it must take effect together with it. Each request has an input of its own: the SDK writes
-// its idempotency token into the one that it is given, and DynamoDB answers a repeated token with
-// success without writing anything.
+// besides it must take effect together with it. Each request has an input of its own: the SDK
+// writes its idempotency token into the one that it is given, and DynamoDB answers a repeated token
+// with success without writing anything.
 func (t *Table) Write(update *types.Update, also ...types.TransactWriteItem) Send {
 	if len(also) > 0 {
 		return t.Transact(append([]types.TransactWriteItem{{Update: update}}, also...))

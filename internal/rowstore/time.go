@@ -17,7 +17,8 @@ type Time struct {
 }
 
 // A Moment is what is known of the time when an attempt begins: this node's elapsed time, read
-// first, and the bounds of the store's time. All decisions and expiries of the attempt come from it.
+// first, and the bounds of the store's time. All decisions and expiries of the attempt come from
+// it.
 type Moment struct {
 	Start elapsed.Reading
 	Now   storeclock.Bounds
@@ -42,8 +43,8 @@ func (m Moment) Earliest() int64 { return m.Now.Earliest.UnixMilli() }
 // Latest returns the store's time at the most, in milliseconds, rounded up.
 func (m Moment) Latest() int64 { return ceilMilli(m.Now.Latest) }
 
-// LatestAsEarliest returns the moment for a caller that must be sure that a row has not expired yet,
-// rather than that it has.
+// LatestAsEarliest returns the moment for a caller that must be sure that a row has not expired
+// yet, rather than that it has.
 func (m Moment) LatestAsEarliest() Moment {
 	m.Now.Earliest = m.Now.Latest
 	return m

@@ -18,7 +18,7 @@ const (
 	DefaultMaxSkew  = time.Minute
 )
 
-// Config says how a Clock is to read the store's time.
+// Config says how a Clock reads the store's time.
 type Config struct {
 	// Elapsed is the only local time that samples are measured with. The
 	// readings given to Observe must come from it. Required.

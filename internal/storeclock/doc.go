@@ -18,8 +18,8 @@
 // Slack is there because a front end may cache the header: the date may then
 // be too early, never too late. Responses that meet the store's second at
 // different phases have an intersection much narrower than a second. The result
-// is the interval [Earliest, Latest]. Who writes an expiry counts from Latest,
-// so that the lease lasts no less than it should; who judges one compares it
+// is the interval [Earliest, Latest]. A writer counts an expiry from Latest,
+// so that the lease lasts no less than it should. A reader compares the expiry
 // with Earliest, so that a lease is live unless it has surely expired.
 //
 // If now.Min and now.Max disagree on the age of a response, the node was

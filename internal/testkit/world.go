@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,14 +34,28 @@ func NewWorld(t testing.TB) *World {
 
 // InVirtualTime runs a test in a bubble whose clock only moves when all wait, against the real server. The Date of its
 // responses is the bubble's time.
+//
+// Worlds are apart, so tests in virtual time run beside each other: it marks t as parallel. A test that calls it must
+// not change what other tests see, nor go on with what a subtest has found.
 func InVirtualTime(t *testing.T, test func(w *World)) {
 	t.Helper()
+	parallel(t)
 	w := NewWorld(t) // outside: the server must not belong to the bubble
 	synctest.Test(t, func(t *testing.T) {
 		bubble := *w
 		bubble.TB, bubble.virtual = t, true
 		test(&bubble)
 	})
+}
+
+// marked are the tests that are parallel already: each may be marked once.
+var marked sync.Map
+
+func parallel(t *testing.T) {
+	if _, already := marked.LoadOrStore(t, true); !already {
+		t.Cleanup(func() { marked.Delete(t) })
+		t.Parallel()
+	}
 }
 
 // A Node is one process of the world: its own path to the server, and its own clocks.

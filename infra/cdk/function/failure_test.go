@@ -67,7 +67,7 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("the invocation ended with %+v", r)
 	}
 	door.Release()
-	if r := p.invoke(); r.Deleted != 3 || !r.Complete {
+	if r := p.invokeAfterTheEnd(); r.Deleted != 3 || !r.Complete {
 		t.Errorf("the next run is %+v", r)
 	}
 }
@@ -90,7 +90,7 @@ func TestCrash(t *testing.T) {
 				t.Errorf("the invocation ended with %+v", r)
 			}
 			door.Release()
-			if r := p.invoke(); !r.Complete || len(w.keys()) != 0 {
+			if r := p.invokeAfterTheEnd(); !r.Complete || len(w.keys()) != 0 {
 				t.Errorf("the next run is %+v, left are %v", r, w.keys())
 			}
 		})

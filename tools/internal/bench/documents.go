@@ -52,8 +52,16 @@ func (r *report) documents(document string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", costDocument, err)
 	}
+	cost, err := r.costPlot()
+	if err != nil {
+		return nil, err
+	}
+	takeovers, err := r.takeoverPlot()
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
-		costDocument: document, costFigures: figures.String(), plotOfCost: r.costPlot(), plotOfEnds: r.takeoverPlot(),
+		costDocument: document, costFigures: figures.String(), plotOfCost: cost, plotOfEnds: takeovers,
 	}, nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Measures how long one node plans, of ten that share partitions: in a quiet fleet, and when the node
-// has just joined and takes its share. The benchmark command runs this one by its name.
+// Measures how long one node plans, of ten that share partitions: in a quiet fleet, and when the
+// node has just joined and takes its share. The benchmark command runs this one by its name.
 func BenchmarkPlanSizes(b *testing.B) {
 	const members = 10
 	for _, partitions := range []int{100, 1000, 10_000, 100_000} {

@@ -95,7 +95,8 @@ func (f *fleet) release() bool {
 	return true
 }
 
-// settle has all nodes plan, in random order, until nothing changes. It returns how many passes that took.
+// settle has all nodes plan, in random order, until nothing changes. It returns how many passes
+// that took.
 func (f *fleet) settle(t *rapid.T) int {
 	for pass := range 10 + f.partitions {
 		changed := false
@@ -127,8 +128,9 @@ func (f *fleet) counts() map[string]int {
 	return counts
 }
 
-// fewest is how many partitions have to be acquired at the least: all but those that members may keep, which is what
-// they have, up to the least share, and one more for as many of them as there are greater shares.
+// fewest is how many partitions have to be acquired at the least: all but those that members may
+// keep, which is what they have, up to the least share, and one more for as many of them as there
+// are greater shares.
 func (f *fleet) fewest() int {
 	least, more := f.partitions/len(f.members), f.partitions%len(f.members)
 	kept := 0

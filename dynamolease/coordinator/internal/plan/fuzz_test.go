@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever a node sees: shares differ by one at the most and add up to all partitions, a node gives up only what it has
-// and is not to keep, and takes only what is free.
+// Whatever a node sees: shares differ by one at the most and add up to all partitions, a node
+// gives up only what it has and is not to keep, and takes only what is free.
 func FuzzPlan(f *testing.F) {
 	f.Add(10, 3, 0, []byte{1, 1, 1, 1, 1, 2, 2, 2, 2, 2})
 	f.Add(3, 7, 2, []byte{})
@@ -77,8 +77,9 @@ func checkShares(t *testing.T, v View) {
 	}
 }
 
-// fuzzView is what a node sees of partitions whose rows these bytes are: the low bits say who owns one, where 0 is nobody and
-// some are no members, and the high ones that it is barred or pinned. Rows beyond the partitions are of a larger group.
+// fuzzView is what a node sees of partitions whose rows these bytes are: the low bits say who owns
+// one, where 0 is nobody and some are no members, and the high ones that it is barred or pinned.
+// Rows beyond the partitions are of a larger group.
 func fuzzView(partitions, members, me int, rows []byte) View {
 	name := func(i int) string { return fmt.Sprintf("n%02d", i) }
 	v := View{Node: name(me), Partitions: partitions, Owners: make(map[int]string), Barred: make(map[int]bool), Pinned: make(map[int]bool)}

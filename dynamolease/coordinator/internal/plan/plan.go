@@ -4,9 +4,9 @@
 // members and owners make plans that fit together.
 //
 // Every member has a share of P/n partitions, rounded down, and P mod n of the members have one
-// more. A node above its share gives up what other nodes lack and cannot get otherwise; a node below
-// its share takes free partitions. So shares differ by one at most, and as few partitions move as
-// possible.
+// more. A node above its share gives up what other nodes lack and cannot get otherwise; a node
+// below its share takes free partitions. So shares differ by one at most, and as few partitions
+// move as possible.
 //
 // For example, a has partitions 0-4 of 10 and b has 5-9, and c joins. The shares are 4 for a, 3 for
 // b and 3 for c: a gives up one partition, b gives up two, and c takes these three.
@@ -100,8 +100,9 @@ func (v View) giveOrder() []int {
 	return order
 }
 
-// takeOrder returns the order in which the node tries free partitions: first its own, so that nodes
-// that see the same do not race for one, and then those of other nodes, which may not come for them.
+// takeOrder returns the order in which the node tries free partitions: first its own, so that
+// nodes that see the same do not race for one, and then those of other nodes, which may not come
+// for them.
 //
 // Each node that lacks partitions has as many of its own as it lacks: those that rendezvous hashing
 // gives it, and a part of those that hashing gives to nodes that have enough by then.

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Shares are floor and ceil and add up, as few partitions move as can be, and then none: whatever joins, leaves and
-// crashes, and in whatever order nodes plan.
+// Shares are floor and ceil and add up, as few partitions move as can be, and then none: whatever
+// joins, leaves and crashes, and in whatever order nodes plan.
 func TestPlan(t *testing.T) {
 	t.Run("CO1", rapid.MakeCheck(func(t *rapid.T) {
 		f := newFleet(rapid.IntRange(1, 2000).Draw(t, "partitions"), rapid.Uint64().Draw(t, "seed"))
@@ -34,7 +34,8 @@ func TestPlan(t *testing.T) {
 	}))
 }
 
-// A change of the members in the middle of the one before costs no partition its place for ever: all end as they should.
+// A change of the members in the middle of the one before costs no partition its place for ever:
+// all end as they should.
 func TestPlanCO1InTheMiddle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFleet(rapid.IntRange(1, 500).Draw(t, "partitions"), rapid.Uint64().Draw(t, "seed"))
@@ -55,7 +56,8 @@ func TestPlanCO1InTheMiddle(t *testing.T) {
 	})
 }
 
-// When there are at least as many partitions as nodes, each has one; when not, some have none, and take over.
+// When there are at least as many partitions as nodes, each has one; when not, some have none, and
+// take over.
 func TestPlanCO4(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := rapid.IntRange(1, 60).Draw(t, "members")
@@ -78,8 +80,8 @@ func TestPlanCO4(t *testing.T) {
 	})
 }
 
-// A plan is a function of its view: neither the order of maps nor a repetition makes a difference, and nodes that see
-// the same take different partitions.
+// A plan is a function of its view: neither the order of maps nor a repetition makes a difference,
+// and nodes that see the same take different partitions.
 func TestPlanDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFleet(rapid.IntRange(1, 300).Draw(t, "partitions"), rapid.Uint64().Draw(t, "seed"))
@@ -117,7 +119,8 @@ func shuffled(v View, random *rand.Rand) View {
 	return v
 }
 
-// A node takes nothing that it is not to take, and gives up nothing that it took out of turn, or that is not its own.
+// A node takes nothing that it is not to take, and gives up nothing that it took out of turn, or
+// that is not its own.
 func TestPlanBarred(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		partitions := rapid.IntRange(1, 200).Draw(t, "partitions")
@@ -164,7 +167,8 @@ func TestPlanOfNoMember(t *testing.T) {
 	}
 }
 
-// Owners of partitions that are not there any more, and of nodes that nobody knows, count for nothing.
+// Owners of partitions that are not there any more, and of nodes that nobody knows, count for
+// nothing.
 func TestPlanOfStrangeOwners(t *testing.T) {
 	p := New(View{Node: "a", Members: []string{"a", "b"}, Partitions: 4, Held: []int{0}, Owners: map[int]string{0: "a", 1: "gone", 2: "", 9: "b"}})
 	if p.Share != 2 || len(p.Give) != 0 || !slices.Equal(p.Take, []int{3}) || p.Free != 1 {

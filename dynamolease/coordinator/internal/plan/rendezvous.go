@@ -24,7 +24,8 @@ type hashedNode struct {
 
 func newChooser(nodes []string) chooser {
 	size := max(1, int(math.Sqrt(float64(len(nodes)))))
-	// The number of buckets is a power of two, so that it changes rarely: a change moves all choices.
+	// The number of buckets is a power of two, so that it changes rarely: a change moves all
+	// choices.
 	n := 1
 	for n < size {
 		n *= 2

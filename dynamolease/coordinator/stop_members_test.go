@@ -11,8 +11,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// CO2, CO8: a node that stops holds up only the partition whose handler does not return; the others run elsewhere within
-// the next rounds, although the node is there for as long as it drains.
+// CO2, CO8: a node that stops holds up only the partition whose handler does not return; the
+// others run elsewhere within the next rounds, although the node is there for as long as it
+// drains.
 func TestStoppingNodeHoldsUpOnlyWhatDoesNotReturn(t *testing.T) {
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		stuck := make(chan struct{})

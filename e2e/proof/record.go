@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// A record is the file with all that the suites of a run have printed. It stays if the run fails, or
+// is killed.
+type record struct{ file *os.File }
+
+func newRecord(s settings, begun time.Time) (record, error) {
+	file, err := os.CreateTemp("", "dynamolease-proof-*.log")
+	if err != nil {
+		return record{}, fmt.Errorf("make a file for the output: %w", err)
+	}
+	seed := "fixed, or as each suite says"
+	if s.seed != "" {
+		seed = "PROOF_SEED=" + s.seed
+	}
+	_, err = fmt.Fprintf(file, "proof of %s: long %v, planted %v, aws %v\nseed: %s\n",
+		begun.Format(time.RFC3339), s.long, s.planted, s.aws, seed)
+	return record{file}, err
+}
+
+// close removes the file of a run that has succeeded. The last line of any other error names the file.
+func (r record) close(err error) error {
+	if err == nil {
+		_ = r.file.Close()
+		return os.Remove(r.file.Name())
+	}
+	if _, writeErr := fmt.Fprintln(r.file, "error:", err); writeErr != nil {
+		err = fmt.Errorf("%w\nthe record is not complete: %w", err, writeErr)
+	}
+	if closeErr := r.file.Close(); closeErr != nil {
+		err = fmt.Errorf("%w\nthe record is not complete: %w", err, closeErr)
+	}
+	return fmt.Errorf("%w\nwhat each suite printed, and the seed, is in %s", err, r.file.Name())
+}
