@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The same source gives the same bootstrap, in whatever folder it lies: a deployment changes the
-// function only when its code has changed.
+// The same source gives the same bootstrap, in whatever folder it lies: a deployment changes the function only when its
+// code has changed.
 func TestBuildIsReproducible(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("make is not in PATH: install it to test the recipe of make lambda")

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// BenchmarkColdStart is the time from the start of the function's process until it first asks the
-// Runtime API for work.
+// BenchmarkColdStart is the time from the start of the function's process until it first asks the Runtime API for work.
 func BenchmarkColdStart(b *testing.B) {
 	bootstrap := filepath.Join(b.TempDir(), "bootstrap")
 	build := exec.CommandContext(b.Context(), "go", "build", "-tags", "lambda.norpc", "-trimpath", "-ldflags=-s -w", "-o", bootstrap, ".")
