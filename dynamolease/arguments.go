@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// MinTTL is the shortest ttl that is accepted. Below about 3 seconds a few lost responses in a row cost a lease.
+	// MinTTL is the shortest ttl that a store accepts. If a ttl is below about 3 seconds, a few
+	// lost responses in a row cost a lease.
 	MinTTL = time.Second
 	maxTTL = 365 * 24 * time.Hour
 )
 
-// checkName accepts a name that can be part of a key: 1 to 255 bytes of valid UTF-8. (Other bytes would
-// be replaced on their way to the store, and two names become one.)
+// checkName accepts a name that can be part of a key: 1 to 255 bytes of valid UTF-8. (On the way
+// to the table, other bytes would be replaced, and two names would become one.)
 func checkName(argument, value string) error {
 	switch {
 	case value == "":
@@ -27,7 +28,8 @@ func checkName(argument, value string) error {
 	return nil
 }
 
-// checkNode is checkName without '#', which separates a node from its session in the table's keys.
+// checkNode is checkName, but refuses '#', which separates a node from its session in the table's
+// keys.
 func checkNode(argument, value string) error {
 	if err := checkName(argument, value); err != nil {
 		return err
@@ -71,7 +73,7 @@ func checkLease(group string, partition int, owner string) error {
 
 func checkEpoch(epoch int64) error {
 	if epoch <= 0 {
-		return &ArgumentError{"epoch", fmt.Sprintf("%d is out of range: it is that of the lease to be revoked, above 0", epoch)}
+		return &ArgumentError{"epoch", fmt.Sprintf("%d is out of range: use the epoch of the lease that you want to revoke, above 0", epoch)}
 	}
 	return nil
 }

@@ -9,74 +9,89 @@ import (
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
-// Options say how a [Store] works. The zero value of each field stands for its default.
+// Options configure a [Store]. The zero value of each field stands for its default.
 type Options struct {
-	// Clock is where the time comes from by which leases expire. Defaults to the store's own clock; see [Clock].
+	// Clock chooses the time by which leases expire. Defaults to the store's own clock; see
+	// [Clock].
 	Clock Clock
 
-	// Renewal is how Renew writes. Defaults to [Transactions].
+	// Renewal chooses how Renew writes. Defaults to [Transactions].
 	Renewal Renewal
 
-	// RequestTimeout bounds each single request; a call makes several when one stays unanswered. Requests of an
-	// operation with a ttl are bounded by a sixth of it besides. Defaults to 2 seconds; at least 10 ms.
+	// RequestTimeout bounds each single request. If a request stays unanswered, the call makes
+	// more of them. In an operation with a ttl, a sixth of the ttl also bounds each request.
+	// Defaults to 2 seconds; at least 10 ms.
 	RequestTimeout time.Duration
 
-	// Retention is how long the row of a lease stays in the table after its expiry or release before DynamoDB's TTL may
-	// throw it away. (Rows of members stay for an hour.) Defaults to 24 hours; at least 1 hour, since epochs never go back only while a row outlives its last use.
+	// Retention is the time for which the row of a lease stays in the table after its expiry or
+	// release. After that, DynamoDB's TTL may delete it. (Rows of members stay for an hour.)
+	// Defaults to 24 hours; at least 1 hour, because an epoch can go back if a row does not
+	// outlive its last use.
 	Retention time.Duration
 
-	// OnRequest, if set, is told of each request that the store has made, for metrics: see [Request]. It is called from
-	// the goroutine that made it, which goes on when it returns, and so must be fast, and safe for concurrent use. Each
-	// request then asks the store for the capacity that it consumed, which costs nothing.
+	// OnRequest, if set, is called after each request that the store has made, for metrics: see
+	// [Request]. The goroutine that made the request calls it and waits for it. So OnRequest must
+	// be fast, and safe for concurrent use. If it is set, each request also asks DynamoDB for the
+	// capacity that it consumed, which costs nothing.
 	OnRequest func(context.Context, Request)
 
-	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
+	// Logger gets the few messages that an operator should read. Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// IgnoreWallClock leaves the wall clock out when this node measures how much time has passed. By default it counts
-	// too: a pause that only the wall clock shows ends this node's leases, and so does a wall clock that steps forward.
-	// That costs the node its leases once, never exclusion.
+	// IgnoreWallClock excludes the wall clock when this node measures how much time has passed.
+	// By default the wall clock counts too: a pause that only the wall clock shows ends this
+	// node's leases, and so does a wall clock that steps forward. That costs the node its leases
+	// once, never exclusion.
 	IgnoreWallClock bool
 
-	// Elapsed replaces the clocks by which this node measures how much time has passed, for tests in virtual time. It
-	// must be safe for concurrent use and never go back: atLeast is a lower bound of the time since some fixed moment,
-	// atMost an upper one. Defaults to the system's clocks: the monotonic one for atLeast, the largest of monotonic,
-	// boot time (Linux) and wall clock for atMost.
+	// Elapsed replaces the clocks with which this node measures how much time has passed. It is
+	// for tests in virtual time. It must be safe for concurrent use and never go back. atLeast is
+	// a lower bound of the time since some fixed moment, and atMost is an upper bound.
+	//
+	// Defaults to the system's clocks: the monotonic clock for atLeast; the largest of monotonic
+	// clock, boot time (Linux) and wall clock for atMost.
 	Elapsed func() (atLeast, atMost time.Duration)
 }
 
-// A Clock says where the time comes from by which leases expire. The zero value is the store's own clock, read from
-// the Date header of its responses, with the defaults below. All nodes that share a table must use the same kind.
+// A Clock chooses the time by which leases expire. The zero value is the store's own clock, with
+// the defaults below. A node reads it from the Date header of the store's responses. All nodes
+// that share a table must use one kind of clock.
 type Clock struct {
-	// Slack is by how much the Date header may be late, beyond its whole seconds, for a front end that caches it.
-	// It adds as much to the time until an expired lease can be taken. Defaults to 1 second.
+	// Slack is by how much the Date header may be late, beyond its whole seconds, because a front
+	// end caches it. The time until an expired lease can be taken grows as much. Defaults to 1
+	// second.
 	Slack time.Duration
 
-	// Margin widens the bounds on either side, for the many machines that the store consists of. Defaults to 100 ms.
+	// Margin widens the bounds on either side, because the store consists of many machines.
+	// Defaults to 100 ms.
 	Margin time.Duration
 
-	// DriftPPM is how fast this node's clock may run away from the store's, in millionths. Defaults to 200.
+	// DriftPPM is by how much this node's clock and the store's may differ in rate, in parts per
+	// million. Defaults to 200.
 	DriftPPM int
 
-	// MaxSkew bounds how wrong this node's wall clock may be. It counts where the store sends no usable Date, and with
-	// [NodeClock]. Defaults to 1 minute.
+	// MaxSkew is how wrong this node's wall clock may be. It matters only if the store sends no
+	// usable Date, or with [NodeClock]. Defaults to 1 minute.
 	MaxSkew time.Duration
 
 	node bool
 }
 
-// NodeClock takes the time from each node's own wall clock, which must never be wrong by more than maxSkew. An expired
-// lease can be taken twice that later. Choose it only where something between the nodes and the store forges dates.
+// NodeClock returns a clock that takes the time from each node's own wall clock. That must never
+// be wrong by more than maxSkew. An expired lease can be taken twice maxSkew later. Choose
+// NodeClock only if something between the nodes and the store forges dates.
 func NodeClock(maxSkew time.Duration) Clock { return Clock{MaxSkew: maxSkew, node: true} }
 
-// A Renewal is how Renew writes.
+// A Renewal chooses how Renew writes.
 type Renewal int
 
 const (
-	// Transactions renews up to 100 leases with one TransactWriteItems: the fewest requests, 2 write units a lease.
+	// Transactions renews up to 100 leases with one TransactWriteItems: the fewest requests, and 2
+	// write units a lease.
 	Transactions Renewal = iota
-	// EachItem renews each lease with an UpdateItem of its own, many at a time: 1 write unit a lease. It is the only
-	// way on a multi-Region strongly consistent table, which has no transactions.
+	// EachItem renews each lease with an UpdateItem of its own, many at a time: 1 write unit a
+	// lease. It is the only way on a multi-Region strongly consistent table, which has no
+	// transactions.
 	EachItem
 )
 
@@ -126,7 +141,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// nodeClock is the clock by which this node measures how much time has passed.
+// nodeClock returns the clock with which this node measures how much time has passed.
 func (o *Options) nodeClock() elapsed.Clock {
 	if o.Elapsed == nil {
 		return elapsed.System(o.IgnoreWallClock)

@@ -8,24 +8,33 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Reap deletes the rows that are of no use any more: those whose ttl has surely passed by the store's clock, and that are
-// not live by the rules of leases and members. DynamoDB does that too, free of charge, but may take days over it, and
-// every reading of a service's members pays for the rows of nodes that are gone.
+// Reap deletes the rows that are useless now: their ttl has surely passed by the store's clock,
+// and they are not live by the rules of leases and members. DynamoDB deletes such rows too, free
+// of charge, but may take days. Until then, every read of a service's members pays for the rows
+// of nodes that are gone.
 //
-// It never deletes a row without ttl, a live one, the head of a process lease, one that it cannot read (the report names
-// those), or one of somebody else's. Each delete is conditional on the row being as it was seen, so that a row that was
-// renewed or acquired since stays, and a delete that comes late deletes nothing else. So it may run at any time, and
-// several at once. Epochs survive it: see "Epochs" in the package documentation.
+// Reap never deletes a row without ttl, a live row, the head of a process lease, a row that it
+// cannot read (the report names those), or a row that is not of this library. Each delete is
+// conditional on the row being as Reap saw it. So a row stays if it was renewed or acquired
+// since, and a delete that comes late deletes nothing else. Reap may therefore run at any time,
+// and several runs may run at once. Epochs survive it: see "Epochs" in the package documentation.
 //
-// A run that does not get to the end of the table says so in its report, and that is no error: because the context's
-// deadline is near (a tenth of the time until then is kept back, at most 2 seconds), because of the limit, or because the
-// store has no capacity to spare. The next run, in whatever process, goes on there if it has the same number of segments.
+// A run may stop before the end of the table:
 //
-// It is one eventually consistent Scan (half a read unit for 4 KB), a conditional DeleteItem for each row that it
-// deletes, and one read, and sometimes a write, of the row in which it keeps its position.
+//   - because the context's deadline is near: Reap reserves a tenth of the time until then, at
+//     most 2 seconds
+//   - because of the limit
+//   - because the store has no capacity to spare
 //
-// Errors: [ArgumentError], [SetupError], the context's, or the SDK's, after retries for at most 10 seconds a request. The
-// report is there after an error, too.
+// That is no error. The report says why the run stopped. The next run, in any process, continues
+// from there if it has an equal number of segments.
+//
+// Reap costs one eventually consistent Scan (half a read unit for 4 KB), a conditional DeleteItem
+// for each row that it deletes, and one read, and sometimes a write, of the row that keeps its
+// position.
+//
+// The error is an [ArgumentError], a [SetupError], the context's or the SDK's, after retries for at
+// most 10 seconds a request. Reap returns the report also with an error.
 func (s *Store) Reap(ctx context.Context, cfg ReapConfig) (ReapReport, error) {
 	if err := cfg.validate(); err != nil {
 		return ReapReport{}, s.explain(err, "reap")
@@ -41,7 +50,8 @@ func (s *Store) Reap(ctx context.Context, cfg ReapConfig) (ReapReport, error) {
 	return r.report, s.explain(r.err, "reap")
 }
 
-// aheadOf returns a context that ends before ctx does, with time enough left to keep the position and to report.
+// aheadOf returns a context that ends before ctx ends. The reserve is enough time to keep the
+// position and to report.
 func aheadOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -51,8 +61,8 @@ func aheadOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
-// run reaps each segment from where the last run left it, and keeps where this one got to. work ends
-// before ctx does.
+// run reaps each segment from the place where the last run stopped, and keeps the place where
+// this run stops. work ends before ctx ends.
 func (r *reaping) run(work, ctx context.Context) {
 	before, err := r.position(work)
 	if err != nil {

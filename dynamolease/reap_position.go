@@ -11,36 +11,39 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// positionKey is the row in which a run of Reap that ends early keeps where it got to. It is a hint: with it nothing is
-// lost but time. It has no ttl.
+// positionKey is the key of the row in which a run of Reap that stops early keeps its place. The
+// row is a hint: if it is lost, only time is lost. It has no ttl.
 var positionKey = rowstore.Key{PK: "R#reaper", SK: "POSITION"}
 
-// attrPosition is a list with the place of each segment: the key of the last row that was seen to, an empty map for the
-// beginning, null for a segment that is done.
+// attrPosition is a list with the place of each segment: the key of the last row that was
+// handled, an empty map for the beginning, or null for a segment that is done.
 const attrPosition = "position"
 
-// positionPatience bounds the write of the position, which also goes out when the context was just cancelled. Half of the time
-// until the context's deadline is for the caller.
+// positionPatience bounds the write of the position. Reap writes it even if the context was just
+// cancelled. It leaves half of the time until the context's deadline to the caller.
 const positionPatience = time.Second
 
-// A scanPlace is where in its segment a run is: after a row, at the beginning (the zero value), or done.
+// A scanPlace is the place of a run in a segment: after a row, at the beginning (the zero value),
+// or done.
 type scanPlace struct {
 	after rowstore.Key
 	done  bool
 }
 
-// A position is the places of all segments.
+// A position holds the places of all segments.
 type position []scanPlace
 
+// resumes reports whether any segment is past its beginning.
 func (p position) resumes() bool {
 	return slices.ContainsFunc(p, func(at scanPlace) bool { return at != scanPlace{} })
 }
 
+// complete reports whether all segments are done.
 func (p position) complete() bool {
 	return !slices.ContainsFunc(p, func(at scanPlace) bool { return !at.done })
 }
 
-// placeAfter is the place after a page, from the last key that the page gives.
+// placeAfter returns the place after a page. last is the last key of the page.
 func placeAfter(last rowstore.Item) scanPlace {
 	if len(last) == 0 {
 		return scanPlace{done: true}
@@ -48,7 +51,7 @@ func placeAfter(last rowstore.Item) scanPlace {
 	return scanPlace{after: decode(last).Key}
 }
 
-// start is the place as a Scan wants it.
+// start returns the place as a Scan needs it.
 func (p scanPlace) start() rowstore.Item {
 	if p == (scanPlace{}) {
 		return nil
@@ -68,7 +71,8 @@ func (p position) value() types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: list}
 }
 
-// decodePosition is false for what is no position of so many segments.
+// decodePosition returns false if value is not a position of so many segments, or if all of them
+// are done.
 func decodePosition(value types.AttributeValue, segments int) (position, bool) {
 	list, ok := value.(*types.AttributeValueMemberL)
 	if !ok || len(list.Value) != segments {
@@ -95,7 +99,8 @@ func decodePosition(value types.AttributeValue, segments int) (position, bool) {
 	return p, !p.complete()
 }
 
-// position reads where the last run got to: the beginning if it got to the end, or was one of another number of segments.
+// position reads where the last run stopped. It returns the beginning if that run reached the
+// end, or had another number of segments.
 func (r *reaping) position(ctx context.Context) (position, error) {
 	row, _, err := r.store.rows.Get(ctx, positionKey, r.store.rows.Budget(0), r.store.rows.Timeout(0))
 	if err != nil {
@@ -107,7 +112,7 @@ func (r *reaping) position(ctx context.Context) (position, error) {
 	return make(position, r.cfg.Segments), nil
 }
 
-// keep writes where the run got to, if the next one is to know it. ctx may have ended.
+// keep writes the place where the run stopped, if the next run needs it. ctx may have ended.
 func (r *reaping) keep(ctx context.Context, before, after position) {
 	if after.complete() || r.badPlace.Load() {
 		after = make(position, len(after))
@@ -126,11 +131,12 @@ func (r *reaping) keep(ctx context.Context, before, after position) {
 		value = nil
 	}
 	if err := r.store.putPosition(ctx, value); err != nil {
-		r.store.logger.WarnContext(ctx, "dynamolease: the next reaping begins where this one did", "table", r.store.rows.Name, "err", err)
+		r.store.logger.WarnContext(ctx, "dynamolease: the position was not kept, the next reaping begins where this one began", "table", r.store.rows.Name, "err", err)
 	}
 }
 
-// putPosition is one write, or several where it stays unanswered; nil is for the beginning.
+// putPosition writes the position, and retries while there is no answer. A nil value stands for the
+// beginning.
 func (s *Store) putPosition(ctx context.Context, value types.AttributeValue) error {
 	update := s.rows.Update(positionKey, rowstore.Condition{}, []rowstore.Attribute{{Name: attrPosition, Value: value}})
 	if _, err := s.rows.Repeat(ctx, s.rows.Budget(0), s.rows.Timeout(0), s.rows.Write(update)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Rows of process leases: package processlease keeps them in the same table.
+// Keys of the rows of process leases. Package processlease may keep them in this table.
 const (
 	processPrefix     = "P#"
 	processHead       = "HEAD"
@@ -16,16 +16,16 @@ const (
 	successorPrefix   = "T#"
 )
 
-// A dueRow is a row that may be deleted, as it was seen.
+// A dueRow is a row that Reap may delete, as it saw the row.
 type dueRow struct {
 	key rowstore.Key
-	rev string // empty where rows of its kind have none
-	ttl string // as it is written in the row
+	rev string // empty if rows of its kind have none
+	ttl string // as the row has it
 }
 
-// judgeDue reports whether a row whose ttl has passed must be kept, and otherwise what to delete. It
-// is kept if it is live all the same: nothing is ever decided by ttl alone. The error is a [RowError]
-// for a row that cannot be read.
+// judgeDue reports whether Reap must keep a row whose ttl has passed. Otherwise it returns the
+// row to delete. Reap keeps a row that is live although its ttl has passed: the ttl alone never
+// decides anything. If the row cannot be read, the error is a [RowError].
 func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, kept bool, err error) {
 	d := decode(row)
 	d.Positive(attrTTL)
@@ -41,7 +41,7 @@ func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, kept bool, err
 	case strings.HasPrefix(d.Key.PK, processPrefix):
 		kept, err = judgeProcess(d)
 	default:
-		return due, true, nil // somebody else's, whatever its ttl is
+		return due, true, nil // not a row of this library: its ttl does not matter
 	}
 	if err == nil && !kept {
 		err = d.Err
@@ -51,7 +51,8 @@ func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, kept bool, err
 
 func judgeLease(row rowstore.Item, at rowstore.Moment) (rev string, kept bool, err error) {
 	lease, err := decodeLease(row)
-	// One in a session has no ttl; if somebody gave it one, its session would have to be asked.
+	// A lease in a session has no ttl. If somebody gave it one, only its session would show
+	// whether it is live. So keep it.
 	return lease.rev, err == nil && (lease.inSession() || lease.unexpired(at)), err
 }
 
@@ -64,7 +65,8 @@ func judgeMember(row rowstore.Item, k rowstore.Key, at rowstore.Moment) (rev str
 	return member.rev, err == nil && member.live(at), err
 }
 
-// judgeProcess keeps the heads: a term must not begin again. A fence has a ttl only when it is of no use to anybody.
+// judgeProcess keeps the heads, because a term must not begin again. It does not keep fences: a
+// fence has a ttl only if no process needs it any more.
 func judgeProcess(d *rowstore.Decoder) (kept bool, err error) {
 	switch {
 	case d.Key.SK == processHead:
@@ -72,9 +74,9 @@ func judgeProcess(d *rowstore.Decoder) (kept bool, err error) {
 	case strings.HasPrefix(d.Key.SK, predecessorPrefix), strings.HasPrefix(d.Key.SK, successorPrefix):
 		d.Text(attrNode)
 		if d.Has(rowstore.AttrRev) {
-			d.Fail(rowstore.AttrRev, "is not of a fence")
+			d.Fail(rowstore.AttrRev, "must not be in a fence")
 		}
 		return false, d.Err
 	}
-	return false, malformed(d.Key, rowstore.AttrSK, "is not HEAD, F# or T#")
+	return false, malformed(d.Key, rowstore.AttrSK, "is neither HEAD, F# nor T#")
 }

@@ -16,7 +16,7 @@ type reaping struct {
 
 	deletes  atomic.Int64 // counted against the limit
 	over     atomic.Bool  // nothing more may begin
-	badPlace atomic.Bool  // the store refuses the place where the run was to begin
+	badPlace atomic.Bool  // the store refuses the place where the run began
 
 	mu     sync.Mutex // never held across a request
 	report ReapReport
@@ -30,7 +30,7 @@ func (r *reaping) note(change func(*ReapReport)) {
 	change(&r.report)
 }
 
-// stop ends the run early; the first reason counts.
+// stop ends the run early. The first reason counts.
 func (r *reaping) stop(reason StopReason) {
 	r.over.Store(true)
 	r.note(func(report *ReapReport) {
@@ -40,8 +40,8 @@ func (r *reaping) stop(reason StopReason) {
 	})
 }
 
-// halt ends the run after a request that could not be done: because the time is over, because the
-// store has no capacity to spare, or because something is wrong.
+// halt ends the run after a request that failed, because the time is over, because the store has no
+// capacity to spare, or because of an error.
 func (r *reaping) halt(work context.Context, err error) {
 	switch {
 	case work.Err() != nil:
@@ -58,16 +58,17 @@ func (r *reaping) halt(work context.Context, err error) {
 	}
 }
 
-// A reply is what became of a request that was sent until it was answered, or for as long as it may
-// take.
+// A reply is the result of a request that was retried until it was answered, or until its time was
+// over.
 type reply struct {
-	err        error // nil when it was done
-	unanswered bool  // an attempt before the last one was not answered, or the last one
+	err        error // nil if the store did it
+	unanswered bool  // some attempt, not necessarily the last one, was not answered
 }
 
-// refused reports whether the request was refused, and the row that came along.
+// refused reports whether the store refused the request, and returns the row that came along.
 func (r reply) refused() (row rowstore.Item, refused bool) { return rowstore.RefusedRow(r.err) }
 
+// send sends a request, and retries it. It counts the attempts that the store throttled.
 func (r *reaping) send(ctx context.Context, send rowstore.Send) reply {
 	var got reply
 	got.err = r.store.rows.Try(ctx, r.store.rows.Budget(0), r.store.rows.Timeout(0), rowstore.Attempts{

@@ -11,20 +11,22 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// scanPage is how many rows a Scan reads at a time: few enough for a function with little memory, and to stop in time.
+// scanPage is the number of rows that a Scan reads at a time. It is small enough for a function
+// with little memory, and to stop in time.
 const scanPage = 1000
 
-// deletesInFlight is how many deletes of a segment are in flight at the same time.
+// deletesInFlight is the most deletes of a segment that are in flight at one time.
 const deletesInFlight = 32
 
-// A duePage is the rows of one page of a Scan that are due, and the place after it.
+// A duePage holds the due rows of one page of a Scan, and the place after that page.
 type duePage struct {
 	rows  []rowstore.Item
 	at    rowstore.Moment
 	after scanPlace
 }
 
-// segment reaps one segment from a place, and returns where it got to. The next page is read while one is swept.
+// segment reaps one segment from a place, and returns the place where it stopped. It reads the next
+// page while it sweeps one.
 func (r *reaping) segment(ctx context.Context, number int, from scanPlace) scanPlace {
 	pages := make(chan duePage)
 	go func() {
@@ -39,7 +41,7 @@ func (r *reaping) segment(ctx context.Context, number int, from scanPlace) scanP
 	return from
 }
 
-// scan reads a segment page by page, until its end or that of the run.
+// scan reads a segment page by page, until the segment ends or the run ends.
 func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages chan<- duePage) {
 	for !from.done && !r.over.Load() {
 		page, err := r.page(ctx, number, from)
@@ -52,8 +54,8 @@ func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages ch
 	}
 }
 
-// page reads the rows of one page whose ttl has passed or cannot be compared. They may be stale: what is deleted is decided
-// by the condition of the delete.
+// page reads the rows of one page whose ttl has passed or cannot be compared. The rows may be
+// stale: the condition of the delete decides whether a row is deleted.
 func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage, error) {
 	at, err := r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
 	if err != nil {
@@ -66,7 +68,7 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 		return err
 	})
 	if sent.err != nil {
-		// A place that the store refuses must not end every run from now on.
+		// If the store refuses a place, that place must not end every later run.
 		failed := request.Classify(sent.err, true) == request.Failed
 		r.badPlace.CompareAndSwap(false, failed && from != scanPlace{})
 		return duePage{}, sent.err
@@ -85,9 +87,9 @@ func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dyn
 		TableName:         &r.store.rows.Name,
 		ExclusiveStartKey: from.start(),
 		Limit:             aws.Int32(scanPage),
-		// A ttl that is no number cannot be compared, and must be reported.
+		// A ttl that is not a number cannot be compared. The report must name it.
 		FilterExpression: aws.String("#ttl <= :due OR (attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number))"),
-		// All that a row is judged by. A checkpoint may be large.
+		// These are all attributes that judgeDue needs. A checkpoint, which may be large, is not.
 		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left, #drained"),
 		ExpressionAttributeNames: map[string]string{
 			"#pk": rowstore.AttrPK, "#sk": rowstore.AttrSK, "#rev": rowstore.AttrRev, "#exp": attrExp, "#ttl": attrTTL, "#owner": attrOwner, "#epoch": attrEpoch,
@@ -102,7 +104,8 @@ func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dyn
 	return input
 }
 
-// sweep deletes the rows of a page that may be deleted. It is false when the run ended before it was through.
+// sweep deletes those rows of a page that it may delete. It returns false if the run ended before
+// the page was done.
 func (r *reaping) sweep(ctx context.Context, page duePage) bool {
 	if r.over.Load() {
 		return false
@@ -136,7 +139,7 @@ func (r *reaping) unreadable(err error) {
 	})
 }
 
-// delete deletes one row if it is still as it was seen.
+// delete deletes one row if the row is still as the scan saw it.
 func (r *reaping) delete(ctx context.Context, due dueRow) {
 	if !r.mayDelete(ctx) {
 		return
@@ -164,7 +167,7 @@ func (r *reaping) delete(ctx context.Context, due dueRow) {
 	}
 }
 
-// mayDelete counts a delete against the limit, and ends the run where there is none left.
+// mayDelete counts a delete against the limit, and ends the run if none is left.
 func (r *reaping) mayDelete(ctx context.Context) bool {
 	if r.over.Load() {
 		return false
@@ -184,7 +187,7 @@ func (r *reaping) deleteInput(due dueRow) *dynamodb.DeleteItemInput {
 	asSeen := rowstore.Condition{Equal: []rowstore.Attribute{
 		{Name: attrTTL, Value: &types.AttributeValueMemberN{Value: due.ttl}}, {Name: rowstore.AttrRev},
 	}}
-	if due.rev != "" { // a fence has none: it never changes, but for its ttl
+	if due.rev != "" { // a fence has none: only its ttl ever changes
 		asSeen.Equal[1].Value = rowstore.Text(due.rev)
 	}
 	d := r.store.rows.Delete(due.key, asSeen)

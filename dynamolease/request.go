@@ -8,30 +8,31 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// A Request is one request that a [Store] has made, as [Options.OnRequest] is told.
+// A Request describes one request that a [Store] has made. [Options.OnRequest] gets it.
 type Request struct {
 	Operation string         // of DynamoDB, such as "UpdateItem"
-	Outcome   RequestOutcome // what became of it
-	Duration  time.Duration  // until the answer, or until it was given up
-	Err       error          // nil for one that is done
+	Outcome   RequestOutcome // of the attempt
+	Duration  time.Duration  // until the answer, or until the Store gave up
+	Err       error          // nil if the request was done
 
-	// ReadUnits and WriteUnits are the capacity that the store says the request has consumed. It says nothing of
-	// refused requests, which cost a write unit for each KB of the row, and nothing of those without an answer.
+	// ReadUnits and WriteUnits are the capacity that the request consumed, as DynamoDB reports
+	// it. DynamoDB reports nothing for refused requests, although they cost a write unit for each
+	// KB of the row. Nothing is known of requests without an answer.
 	ReadUnits, WriteUnits float64
 }
 
-// A RequestOutcome is what became of a request.
+// A RequestOutcome is the outcome of a request.
 type RequestOutcome string
 
 const (
-	RequestDone    RequestOutcome = "done"    // the store did what was asked
-	RequestRefused RequestOutcome = "refused" // a condition did not hold: somebody else wrote first
-	RequestRetried RequestOutcome = "retried" // the store did nothing, throttled or in conflict, and it is tried again
+	RequestDone    RequestOutcome = "done"    // DynamoDB did it
+	RequestRefused RequestOutcome = "refused" // a condition did not hold: another writer came first
+	RequestRetried RequestOutcome = "retried" // throttled or in conflict: not done, the store retries
 	RequestUnknown RequestOutcome = "unknown" // no answer: it may have been done
-	RequestFailed  RequestOutcome = "failed"  // the store did nothing, and trying again does not help
+	RequestFailed  RequestOutcome = "failed"  // not done, and a retry does not help
 )
 
-// reporter turns what the sender reports into what the user is told.
+// reporter returns a function that translates each report of the sender and passes it to tell.
 func reporter(tell func(context.Context, Request)) func(context.Context, request.Report) {
 	return func(ctx context.Context, r request.Report) {
 		told := Request{Operation: r.Operation, Outcome: requestOutcome(r.Outcome), Duration: r.Took, Err: r.Err}

@@ -13,18 +13,20 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// How often a table that is being created is asked for its state.
+// The waits between two looks at the state of a table that DynamoDB is creating.
 const (
 	firstTablePoll = 50 * time.Millisecond
 	maxTablePoll   = 5 * time.Second
 )
 
-// CreateTable creates the store's table and waits until it can be used: string keys "pk" and "sk", on-demand capacity,
-// no index, and DynamoDB's TTL on the attribute "ttl". A table that is there already is checked, as [Store.CheckTable]
-// does, and left as it is, except that a TTL that is off is turned on; several nodes may call it at the same time.
+// CreateTable creates the store's table and waits until it can be used. The table has string keys
+// "pk" and "sk", on-demand capacity, no index, and DynamoDB's TTL on the attribute "ttl".
 //
-// It usually takes seconds; give ctx a deadline of minutes. In production, provision the table with your other
-// infrastructure instead, and call CheckTable.
+// If the table already exists, CreateTable checks it like [Store.CheckTable]. It changes nothing of
+// it, except that it turns the TTL on if it is off. Several nodes may call CreateTable at one time.
+//
+// CreateTable usually takes seconds. Give ctx a deadline of minutes. In production, provision the
+// table with your other infrastructure instead, and call CheckTable.
 func (s *Store) CreateTable(ctx context.Context) error {
 	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName:   &s.rows.Name,
@@ -44,7 +46,7 @@ func (s *Store) CreateTable(ctx context.Context) error {
 	}
 	table, err := s.awaitTable(ctx)
 	if err == nil {
-		err = s.checkDescription(ctx, table) // before anything is changed: it may be somebody else's
+		err = s.checkDescription(ctx, table) // before any change: the table may belong to another program
 	}
 	if err == nil {
 		err = s.enableTTL(ctx)
@@ -56,7 +58,7 @@ func (s *Store) CreateTable(ctx context.Context) error {
 func (s *Store) awaitTable(ctx context.Context) (*types.TableDescription, error) {
 	for delay := firstTablePoll; ; delay = min(2*delay, maxTablePoll) {
 		table, err := s.describe(ctx)
-		var missing *types.ResourceNotFoundException // for a moment, as descriptions are eventually consistent
+		var missing *types.ResourceNotFoundException // for a moment, because descriptions are eventually consistent
 		switch {
 		case err != nil && !errors.As(err, &missing):
 			return nil, err
@@ -81,7 +83,7 @@ func (s *Store) describe(ctx context.Context) (*types.TableDescription, error) {
 	return out.Table, nil
 }
 
-// enableTTL turns the TTL on, unless it is; a TTL on another attribute is an error.
+// enableTTL turns the TTL on if it is off. A TTL on another attribute is an error.
 func (s *Store) enableTTL(ctx context.Context) error {
 	on, err := s.checkTTL(ctx)
 	if err != nil || on {
@@ -99,12 +101,15 @@ func (s *Store) enableTTL(ctx context.Context) error {
 	return err
 }
 
-// CheckTable checks that the table is as the store needs it: active, with the string keys "pk" (hash) and "sk" (range),
-// and no TTL on an attribute other than "ttl". The error is a [SetupError] that says what to change.
+// CheckTable checks that the table is as the store needs it: active, with the string keys "pk"
+// (hash) and "sk" (range), and no TTL on an attribute other than "ttl". The error is a
+// [SetupError] that names the necessary change.
 //
-// A multi-Region strongly consistent table has no transactions and needs [EachItem]. What works but deserves a look is
-// logged as a warning: a TTL that is off (rows then stay until something reaps them), and replicas in other Regions
-// that are eventually consistent.
+// A multi-Region strongly consistent table has no transactions, and needs [EachItem].
+//
+// CheckTable logs a warning about two states that work but may be mistakes: the TTL is off (rows
+// then stay until something reaps them), or other Regions have replicas that are eventually
+// consistent.
 func (s *Store) CheckTable(ctx context.Context) error {
 	table, err := s.describe(ctx)
 	if err != nil {
@@ -152,7 +157,8 @@ func hasKey(table *types.TableDescription, name string, kind types.KeyType) bool
 	return false
 }
 
-// checkTTL tells whether the table's TTL is on. One on another attribute is an error: it could delete live rows.
+// checkTTL reports whether the table's TTL is on. A TTL on another attribute is an error: it could
+// delete live rows.
 func (s *Store) checkTTL(ctx context.Context) (on bool, err error) {
 	out, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.rows.Name})
 	if err != nil {

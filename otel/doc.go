@@ -1,5 +1,5 @@
-// Package dynamoleaseotel tells OpenTelemetry what a process does with dynamolease: its requests, the capacity that they
-// consume, the store's clock, and its part in a service.
+// Package dynamoleaseotel reports the work of a process with dynamolease to OpenTelemetry: its
+// requests, the capacity that they consume, the store's clock, and its part in a service.
 //
 //	metrics, err := dynamoleaseotel.New(provider)
 //	...
@@ -14,13 +14,15 @@
 //	metrics.ObserveCoordinator(cfg.Service, c)
 //	err = c.Run(ctx)
 //
-// Each call stands for itself: what is left out is not measured. A process that uses several tables makes a [Metrics] for
-// each, with an attribute that tells them apart. The readers and exporters of the provider are its owner's.
+// Each call works without the others: if you leave one out, only its figures are missing. A process
+// that uses several tables makes a [Metrics] for each, with an attribute that tells them apart. The
+// owner of the provider sets up its readers and exporters.
 //
 // # Instruments
 //
-// Names, units and attributes are steady. Attributes begin with "dynamolease.", as in "dynamolease.operation". None of them
-// names a partition, an epoch or a node, so that the number of series does not grow with the fleet's work.
+// Names, units and attributes are stable. Attributes begin with "dynamolease.", as in
+// "dynamolease.operation". None of them names a partition, an epoch or a node. So the number of
+// series does not grow with the fleet's work.
 //
 //	name                           kind       unit         attributes
 //	dynamolease.requests           counter    {request}    operation, outcome
@@ -40,11 +42,14 @@
 //	dynamolease.session.remaining  gauge      s            service
 //	dynamolease.healthy            gauge      {node}       service
 //
-// Operation is DynamoDB's, such as UpdateItem. Outcome is a [dynamolease.RequestOutcome]. Capacity is what the store says
-// that requests have consumed, which leaves out refused ones and those without an answer. Success is that of a heartbeat. Cause
-// is revoked, shutdown or lost.
+// Operation is an operation of DynamoDB, such as UpdateItem. Outcome is a
+// [dynamolease.RequestOutcome]. Capacity is the capacity that requests consumed, as DynamoDB
+// reports it: it excludes refused requests and those without an answer. Success is true if the
+// heartbeat succeeded. Cause is revoked, shutdown or lost.
 //
-// The counters of requests and leases are there with 0 before they first count, so that a rate sees the first of what is rare.
-// Gauges are read when the figures are collected, and leave out what is not known then: the clock's width before the
-// first answer, what remains of a session before the first, and shares, free partitions and members while there is none.
+// The counters of requests and leases exist with 0 before they first count, so that a rate sees
+// even the first of a rare event. The process reads gauges when the figures are collected. It
+// omits a gauge whose value is unknown at that time: the clock's width before the first answer;
+// the session's remaining time before the first session; shares, free partitions and members
+// while there is no session.
 package dynamoleaseotel

@@ -9,11 +9,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// Hooks are those of cfg, which may be none, and measure besides what the coordinator does. Set them in cfg before the
-// coordinator is made.
+// Hooks returns hooks that measure the coordinator's work, and then call the hooks of cfg, if
+// there are any. Set them in cfg before you make the coordinator.
 func (m *Metrics) Hooks(cfg coordinator.Config) coordinator.Hooks {
 	service, next := serviceKey.String(cfg.Service), cfg.Hooks
-	ctx := context.Background() // no request has caused what hooks are told
+	ctx := context.Background() // no request causes a hook
 	m.beginGroups(ctx, cfg)
 	return coordinator.Hooks{
 		Round: func(state coordinator.State) {
@@ -44,7 +44,8 @@ func (m *Metrics) Hooks(cfg coordinator.Config) coordinator.Hooks {
 	}
 }
 
-// beginGroups has the counters of groups begin with 0: a rate does not see how a series that was not there comes to be 1.
+// beginGroups adds 0 to the counters of groups. Otherwise a series would begin with 1, and a rate
+// would not see that first one.
 func (m *Metrics) beginGroups(ctx context.Context, cfg coordinator.Config) {
 	service := serviceKey.String(cfg.Service)
 	for _, g := range cfg.Groups {
@@ -56,7 +57,7 @@ func (m *Metrics) beginGroups(ctx context.Context, cfg coordinator.Config) {
 	}
 }
 
-// causeOf is why a node does not work a partition any more.
+// causeOf returns the reason why a node no longer works a partition.
 func causeOf(cause error) string {
 	switch {
 	case errors.Is(cause, coordinator.ErrRevoked):

@@ -17,18 +17,7 @@ const (
 	successKey   = attribute.Key("dynamolease.success")
 )
 
-// Units, as UCUM writes them.
-const (
-	seconds  = "s"
-	requests = "{request}"
-	units    = "{unit}" // of capacity
-	rounds   = "{round}"
-	leases   = "{lease}"
-	members  = "{member}"
-	nodes    = "{node}"
-)
-
-// instruments are those of the package documentation.
+// instruments are the instruments that the package documentation lists.
 type instruments struct {
 	requests        metric.Int64Counter
 	requestDuration metric.Float64Histogram
@@ -54,28 +43,28 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	m := &maker{Meter: meter}
 	made := instruments{
 		requests:        m.counter("dynamolease.requests", requests, "Requests to DynamoDB."),
-		requestDuration: m.duration("dynamolease.request.duration", "Time until the answer to a request, or until it was given up."),
-		capacityRead:    m.sum("dynamolease.capacity.read", units, "Read units that DynamoDB says were consumed."),
-		capacityWrite:   m.sum("dynamolease.capacity.write", units, "Write units that DynamoDB says were consumed."),
+		requestDuration: m.duration("dynamolease.request.duration", "Time until the answer to a request, or until the store gave up."),
+		capacityRead:    m.sum("dynamolease.capacity.read", units, "Read units consumed, as DynamoDB reports them."),
+		capacityWrite:   m.sum("dynamolease.capacity.write", units, "Write units consumed, as DynamoDB reports them."),
 
 		rounds:          m.counter("dynamolease.rounds", rounds, "Rounds of planning."),
 		roundDuration:   m.duration("dynamolease.round.duration", "Time that a round of planning took."),
 		renewalDuration: m.duration("dynamolease.renewal.duration", "Time that a heartbeat took, and whether it succeeded."),
 		gained:          m.counter("dynamolease.leases.gained", leases, "Partitions that this node has begun to work."),
-		lost:            m.counter("dynamolease.leases.lost", leases, "Partitions whose work on this node was ended, and why."),
+		lost:            m.counter("dynamolease.leases.lost", leases, "Partitions whose work on this node has ended, and why."),
 
-		clockWidth: m.secondsGauge("dynamolease.clock.width", "Width of the bounds between which the store's time lies."),
+		clockWidth: m.secondsGauge("dynamolease.clock.width", "Distance between the bounds of the store's time."),
 		held:       m.gauge("dynamolease.leases.held", leases, "Partitions that this node owns."),
 		share:      m.gauge("dynamolease.leases.share", leases, "Partitions that this node should own by the latest plan."),
-		free:       m.gauge("dynamolease.leases.free", leases, "Partitions without an owner, as the latest plan saw it."),
-		members:    m.gauge("dynamolease.members", members, "Members of the service, as this node saw them last."),
-		remaining:  m.secondsGauge("dynamolease.session.remaining", "Time that the session of this node is good for without another heartbeat."),
+		free:       m.gauge("dynamolease.leases.free", leases, "Partitions without an owner, by the latest plan."),
+		members:    m.gauge("dynamolease.members", members, "Members of the service, when this node last read them."),
+		remaining:  m.secondsGauge("dynamolease.session.remaining", "Time for which the session of this node stays good without another heartbeat."),
 		healthy:    m.gauge("dynamolease.healthy", nodes, "1 while this node is healthy, 0 otherwise."),
 	}
 	return made, errors.Join(m.errs...)
 }
 
-// gauges are what is observed when the figures are collected.
+// gauges returns the instruments that are observed when the figures are collected.
 func (i *instruments) gauges() []metric.Observable {
 	return []metric.Observable{i.clockWidth, i.held, i.share, i.free, i.members, i.remaining, i.healthy}
 }

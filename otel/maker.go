@@ -2,7 +2,18 @@ package dynamoleaseotel
 
 import "go.opentelemetry.io/otel/metric"
 
-// A maker makes instruments, and collects what goes wrong with it.
+// Units, as UCUM writes them.
+const (
+	seconds  = "s"
+	requests = "{request}"
+	units    = "{unit}" // of capacity
+	rounds   = "{round}"
+	leases   = "{lease}"
+	members  = "{member}"
+	nodes    = "{node}"
+)
+
+// A maker makes instruments, and collects the errors.
 type maker struct {
 	metric.Meter
 	errs []error
@@ -20,7 +31,8 @@ func (m *maker) sum(name, unit, description string) metric.Float64Counter {
 	return made
 }
 
-// duration makes a histogram of seconds. Its buckets reach from one request within a Region to a call that is given up.
+// duration makes a histogram of seconds. Its buckets reach from one request within a Region to a
+// call that gives up.
 func (m *maker) duration(name, description string) metric.Float64Histogram {
 	made, err := m.Float64Histogram(name, metric.WithUnit(seconds), metric.WithDescription(description),
 		metric.WithExplicitBucketBoundaries(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30))

@@ -1,7 +1,9 @@
 package dynamoleaseotel
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -13,23 +15,24 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// scope names who measures.
+// scope is the name of this package as an instrumentation scope.
 const scope = "github.com/dynamolease/dynamolease/otel"
 
-// Metrics are the instruments of a process and a table. They are safe for concurrent use.
+// Metrics hold the instruments of a process for a table. They are safe for concurrent use.
 type Metrics struct {
 	instruments
 	attributes   []attribute.KeyValue // of every figure
 	registration metric.Registration
-	begun        sync.Map // operations whose counters are there
+	begun        sync.Map // operations whose counters exist
 
 	mu           sync.Mutex
-	store        *dynamolease.Store                  // nil while none is observed
+	store        *dynamolease.Store                  // nil if none is observed
 	coordinators map[string]*coordinator.Coordinator // by service
 }
 
-// New makes the instruments. A nil provider stands for [otel.GetMeterProvider]. The attributes are added to every figure: a
-// process that uses several tables needs one that tells them apart. The error is the provider's.
+// New makes the instruments. A nil provider stands for [otel.GetMeterProvider]. New adds the
+// attributes to every figure: a process that uses several tables needs one that tells them apart.
+// The error is the provider's.
 func New(provider metric.MeterProvider, attributes ...attribute.KeyValue) (*Metrics, error) {
 	if provider == nil {
 		provider = otel.GetMeterProvider()
@@ -46,8 +49,8 @@ func New(provider metric.MeterProvider, attributes ...attribute.KeyValue) (*Metr
 	return m, nil
 }
 
-// Close ends the gauges: nothing is observed any more. Counters and histograms keep what they have, and go on counting
-// where the store and the coordinators do.
+// Close ends the gauges: it observes nothing any more. Counters and histograms keep their values,
+// and still count while the store and the coordinators run.
 func (m *Metrics) Close() error {
 	if err := m.registration.Unregister(); err != nil {
 		return fmt.Errorf("unregister gauges: %w", err)
@@ -55,7 +58,75 @@ func (m *Metrics) Close() error {
 	return nil
 }
 
-// with are the attributes of a figure.
+// with returns the attributes of a figure: its own and those of all figures.
 func (m *Metrics) with(own ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributes(slices.Concat(m.attributes, own)...)
+}
+
+// ObserveStore begins to collect the width of the store's clock. The store replaces a former one.
+// A nil store ends the collection.
+func (m *Metrics) ObserveStore(store *dynamolease.Store) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.store = store
+}
+
+// ObserveCoordinator begins to collect the state of a coordinator. The coordinator replaces a
+// former one of this service. A nil coordinator ends the collection. A coordinator that has
+// stopped is not healthy, and holds nothing.
+func (m *Metrics) ObserveCoordinator(service string, c *coordinator.Coordinator) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c == nil {
+		delete(m.coordinators, service)
+		return
+	}
+	m.coordinators[service] = c
+}
+
+// observed returns the store and the coordinators that are observed now.
+func (m *Metrics) observed() (*dynamolease.Store, map[string]*coordinator.Coordinator) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.store, maps.Clone(m.coordinators)
+}
+
+// observe observes the gauges. OpenTelemetry calls it when it collects the figures. It makes no
+// request.
+func (m *Metrics) observe(_ context.Context, to metric.Observer) error {
+	store, coordinators := m.observed()
+	if store != nil {
+		if earliest, latest, ok := store.Now(); ok {
+			to.ObserveFloat64(m.clockWidth, latest.Sub(earliest).Seconds(), m.with())
+		}
+	}
+	for service, c := range coordinators {
+		m.observeCoordinator(to, service, c)
+	}
+	return nil
+}
+
+func (m *Metrics) observeCoordinator(to metric.Observer, service string, c *coordinator.Coordinator) {
+	of := serviceKey.String(service)
+	healthy := int64(0)
+	if c.Health() == nil {
+		healthy = 1
+	}
+	state := c.State()
+	to.ObserveInt64(m.healthy, healthy, m.with(of))
+	if state.Session != "" {
+		to.ObserveFloat64(m.remaining, state.Remaining.Seconds(), m.with(of))
+	}
+	known := state.Remaining > 0 // a node without a session knows nothing of the other nodes
+	if known {
+		to.ObserveInt64(m.members, int64(len(state.Members)), m.with(of))
+	}
+	for _, g := range state.Groups {
+		attributes := m.with(of, groupKey.String(g.Name))
+		to.ObserveInt64(m.held, int64(len(g.Leases)), attributes)
+		if known {
+			to.ObserveInt64(m.share, int64(g.Share), attributes)
+			to.ObserveInt64(m.free, int64(g.Free), attributes)
+		}
+	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// StoreOptions is an option of [dynamolease.New]: each request of the store is measured. An OnRequest that is set already
-// is called as well; one that a later option sets takes the place of both.
+// StoreOptions is an option of [dynamolease.New]. It measures each request of the store. If an
+// earlier option set OnRequest, that is called as well. If a later option sets OnRequest, it
+// replaces both.
 func (m *Metrics) StoreOptions(o *dynamolease.Options) {
 	next := o.OnRequest
 	o.OnRequest = func(ctx context.Context, r dynamolease.Request) {
@@ -25,9 +26,9 @@ func (m *Metrics) request(ctx context.Context, r dynamolease.Request) {
 	if _, begun := m.begun.LoadOrStore(r.Operation, true); !begun {
 		m.beginOperation(ctx, operation)
 	}
-	what := m.with(operation, outcomeKey.String(string(r.Outcome)))
-	m.requests.Add(ctx, 1, what)
-	m.requestDuration.Record(ctx, r.Duration.Seconds(), what)
+	attributes := m.with(operation, outcomeKey.String(string(r.Outcome)))
+	m.requests.Add(ctx, 1, attributes)
+	m.requestDuration.Record(ctx, r.Duration.Seconds(), attributes)
 	if r.ReadUnits > 0 {
 		m.capacityRead.Add(ctx, r.ReadUnits, m.with(operation))
 	}
@@ -36,7 +37,8 @@ func (m *Metrics) request(ctx context.Context, r dynamolease.Request) {
 	}
 }
 
-// beginOperation has the counters of an operation begin with 0, as beginGroups does.
+// beginOperation adds 0 to the counters of an operation. Otherwise a series would begin with 1,
+// and a rate would not see that first one.
 func (m *Metrics) beginOperation(ctx context.Context, operation attribute.KeyValue) {
 	for _, outcome := range []dynamolease.RequestOutcome{
 		dynamolease.RequestDone, dynamolease.RequestRefused, dynamolease.RequestRetried, dynamolease.RequestUnknown, dynamolease.RequestFailed,

@@ -9,17 +9,22 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// Acquire does what a program has to do when it starts: it acquires the lease for owner, or else observes the boot that
-// holds it and takes over. It tries again after failures that may pass, and looks every fifth of a ttl whether the
-// holder is alive or has resigned. Each request is bounded. All of it ends after budget, which must be positive: to take
-// over from a boot that died takes a little more than a ttl.
+// Acquire is the call that a program makes when it starts. It acquires the lease for owner, or
+// observes the boot that holds it and takes over (failover). It retries after failures that may
+// be temporary. Every fifth of a ttl it checks whether the holder is alive or has resigned. Each
+// request is bounded. The whole call ends after budget, which must be positive: a takeover from a
+// boot that died takes a little more than a ttl.
 //
-// The error is [ErrDeadline] when the budget is used up, or the context's; either comes with the reason that kept it
-// from acquiring last, such as a [HeldError]. What does not pass, such as [ErrInvalid] or a [dynamolease.SetupError],
-// is returned at once; with [ErrSuperseded] among them, call again with a new owner. Any of them is [dynamolease.ErrUnknownOutcome] too if a write was never answered and the record not
-// seen since.
+// When the budget is used up, the error is [ErrDeadline]; when the context ends, it is the
+// context's error. Both wrap the last reason why Acquire did not get the lease, such as a
+// [HeldError]. A failure that is not temporary, such as [ErrInvalid] or a
+// [dynamolease.SetupError], is returned at once. If the error is [ErrSuperseded], call again with
+// a new owner. Each of these errors, except ErrSuperseded, is also
+// [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has not seen the
+// record since.
 func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Outcome, error) {
 	if err := checkOwner(owner); err != nil {
 		return Outcome{}, s.explain(err, "acquire")
@@ -48,14 +53,15 @@ func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Durati
 type acquisition struct {
 	store    *Store
 	owner    uuid.UUID
-	observed Observation // of the boot that held the lease when last seen
-	unknown  bool        // a write was not answered, and the record was not seen since
+	observed Observation // of the boot that held the lease at the last look
+	unknown  bool        // a write was not answered, and the call has not seen the record since
 }
 
-// failed is the error of the whole, with what an earlier step left open.
+// failed returns the error of the whole call. It adds ErrUnknownOutcome if an earlier step left a
+// write open.
 func (a *acquisition) failed(err error) error {
 	if errors.Is(err, ErrSuperseded) {
-		return err // whatever was written, it is over
+		return err // if a write was applied, its term is already over
 	}
 	if a.unknown && !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 		return fmt.Errorf("%w: %w", dynamolease.ErrUnknownOutcome, err)
@@ -63,7 +69,7 @@ func (a *acquisition) failed(err error) error {
 	return err
 }
 
-// step does what is next, once. Its error says why the lease is not acquired.
+// step does the next step, once. Its error says why the call has not acquired the lease.
 func (a *acquisition) step(ctx context.Context) (Outcome, error) {
 	out, err := a.next(ctx)
 	var held *HeldError
@@ -75,7 +81,7 @@ func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	if a.observed.store != nil && a.observed.Remaining() == 0 {
 		out, err := a.store.tryTakeover(ctx, a.observed, a.store.budget())
 		if err != nil || out.Acquired {
-			return out, err // after a failure the observation is as good as before
+			return out, err // the observation stays good after a failure
 		}
 		a.observed = Observation{}
 	}
@@ -91,17 +97,18 @@ func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	return Outcome{}, &HeldError{a.observed.head.Lease}
 }
 
-// pause waits for the observation to end, or for the next look at the holder, whichever is sooner.
+// pause waits for the end of the observation or for the next look at the holder, whichever is
+// sooner.
 func (a *acquisition) pause(ctx context.Context, reason error) error {
 	look := a.store.authority.ttl / 5
 	var held *HeldError
 	if !errors.As(reason, &held) {
-		return sleep(ctx, min(retryDelay, look))
+		return request.Sleep(ctx, min(retryDelay, look))
 	}
-	return sleep(ctx, min(a.observed.Remaining(), look))
+	return request.Sleep(ctx, min(a.observed.Remaining(), look))
 }
 
-// mayPass tells whether a reason may be gone when tried again.
+// mayPass reports whether a retry may succeed.
 func mayPass(reason error) bool {
 	var setup *dynamolease.SetupError
 	var argument *dynamolease.ArgumentError

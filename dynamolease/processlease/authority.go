@@ -2,6 +2,8 @@ package processlease
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -13,12 +15,12 @@ import (
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
-// An Authority speaks for the process leases of all nodes in one table, with one ttl. It is safe for concurrent use, and
-// one per process and table is enough.
+// An Authority reads and writes the process leases of all nodes in one table, with one ttl. It is
+// safe for concurrent use. One per process and table is enough.
 type Authority struct {
 	rows      *rowstore.Table
 	ttl       time.Duration
-	retention time.Duration // of fences; KeepFences
+	retention time.Duration // of fences; may be KeepFences
 	logger    *slog.Logger
 
 	clock      elapsed.Clock
@@ -29,9 +31,10 @@ type Authority struct {
 	closed bool // no more background work may begin
 }
 
-// NewAuthority returns the authority over a table that looks like the one that [dynamolease.Store.CreateTable] makes.
-// All processes should use the same ttl, a whole number of milliseconds; [DefaultTTL] is a good one. It makes no request.
-// The error is a [dynamolease.ArgumentError] that names what cannot be used.
+// NewAuthority returns the authority over a table. The table must look like one that
+// [dynamolease.Store.CreateTable] makes. All processes should use one ttl, a whole number of
+// milliseconds; [DefaultTTL] is a good one. NewAuthority makes no request. The error is a
+// [dynamolease.ArgumentError] that names the argument that cannot be used.
 func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func(*Options)) (*Authority, error) {
 	var o Options
 	for _, fn := range optFns {
@@ -56,7 +59,7 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	return &Authority{
 		rows: &rowstore.Table{
 			Client: client, Name: table, Sender: request.NewSender(storeTime, clock), MaxWait: o.RequestTimeout,
-			// The store's time dates the end of a fence's retention, and decides nothing.
+			// The store's time sets the end of a fence's retention. It decides nothing else.
 			Time: &rowstore.Time{Elapsed: clock, Store: storeTime}, Timeless: true,
 		},
 		ttl:       ttl,
@@ -67,21 +70,9 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	}, nil
 }
 
-// StoreFor returns a store for the lease of one node.
-func (a *Authority) StoreFor(node string) (*Store, error) {
-	if err := checkNode(node); err != nil {
-		return nil, err
-	}
-	return a.store(node), nil
-}
-
-func (a *Authority) store(node string) *Store {
-	never := func(headWrite, int64) bool { return false }
-	return &Store{authority: a, node: node, heads: rowstore.NewCache(never)}
-}
-
-// Close waits until the background work has ended that dates superseded fences, which takes at most 10 seconds, and has no
-// more of it begin. Nothing is lost without it but that work, which the next takeover makes up for. Everything else works on.
+// Close waits until the background work has ended, at most 10 seconds, and prevents more of it.
+// That work sets the ttl of superseded fences. If it does not finish, the next takeover does it;
+// nothing else is lost. Everything else still works after Close.
 func (a *Authority) Close() {
 	a.mu.Lock()
 	a.closed = true
@@ -89,7 +80,7 @@ func (a *Authority) Close() {
 	a.background.Wait()
 }
 
-// inBackground runs work that Close waits for, unless it was closed.
+// inBackground starts work that Close waits for. After Close it does nothing.
 func (a *Authority) inBackground(work func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,13 +93,32 @@ func (a *Authority) budget() *request.Budget {
 	return a.rows.Budget(a.ttl)
 }
 
-// get reads a row, strongly consistent, until there is an answer. A row that is not there is empty.
+// get reads a row, strongly consistent, and retries until there is an answer. If there is no row,
+// the result is empty.
 func (a *Authority) get(ctx context.Context, k rowstore.Key, budget *request.Budget) (rowstore.Item, error) {
 	row, _, err := a.rows.Get(ctx, k, budget, a.rows.Timeout(a.ttl))
 	return row, a.failure(ctx, err)
 }
 
-// evidence reads a fence. Without one, found is false.
+// head reads the head of a node.
+func (a *Authority) head(ctx context.Context, node string, budget *request.Budget) (head, error) {
+	row, err := a.get(ctx, headKey(node), budget)
+	if err != nil {
+		return head{}, err
+	}
+	return decodeHead(node, row)
+}
+
+// currentHead reads the head of a node. No head is an error.
+func (a *Authority) currentHead(ctx context.Context, node string, budget *request.Budget) (head, error) {
+	h, err := a.head(ctx, node, budget)
+	if err == nil && !h.exists() {
+		err = missing("the node has no head")
+	}
+	return h, err
+}
+
+// evidence reads a fence. If there is no fence, found is false.
 func (a *Authority) evidence(ctx context.Context, node string, k rowstore.Key, budget *request.Budget) (f Fence, found bool, err error) {
 	row, err := a.get(ctx, k, budget)
 	if err != nil || len(row) == 0 {
@@ -116,4 +126,22 @@ func (a *Authority) evidence(ctx context.Context, node string, k rowstore.Key, b
 	}
 	f, err = decodeFence(k, node, row)
 	return f, err == nil, err
+}
+
+// failure returns the error of a request that failed for good, or for longer than the call could
+// retry. It leaves errors of this package, and that of the context, as they are.
+func (a *Authority) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrIO), ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return err
+	case errors.As(err, new(*dynamolease.SetupError)), errors.As(err, new(*dynamolease.ArgumentError)):
+		return err
+	case request.NoTable(err):
+		return &dynamolease.SetupError{Table: a.rows.Name, Problem: "it does not exist in this account and Region (or is still being created)",
+			Remedy: "create it, or check the name, the credentials and the Region", Err: err}
+	case request.Denied(err):
+		return &dynamolease.SetupError{Table: a.rows.Name, Problem: "these credentials are not allowed to do that",
+			Remedy: "grant dynamodb:GetItem and dynamodb:UpdateItem on the table", Err: err}
+	}
+	return fmt.Errorf("%w: %w", ErrIO, err)
 }

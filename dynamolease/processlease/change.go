@@ -3,56 +3,48 @@ package processlease
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // A change is a compare-and-set of a head for an owner. Each attempt is conditional on exactly the
-// head that was seen, so that of several at most one takes effect, at whatever time they arrive.
+// head that the call saw. So at most one of several attempts takes effect, at whatever time they
+// arrive. A rowstore.Change does the work, lost answers included.
 //
-// A head that an attempt of this call left is its success. One that an earlier call left is a head
-// like any other, to decide on again: the earlier call wanted something else, and a boot that acquires
-// now must have the whole ttl from now on.
+// If an attempt of this call left the head, this call succeeded. If an earlier call left it, decide
+// must judge it again, like any other head: the earlier call wanted something else, and a boot that
+// acquires now must have the whole ttl from now on.
 type change struct {
 	store  *Store
 	owner  uuid.UUID
-	by     *Manager        // whose earlier attempts count as this call's own; nil for nobody's
-	seen   *head           // the head where the caller has looked it up
+	by     any             // a Manager: its earlier attempts count as this call's own; nil for none
+	seen   *head           // the head if the caller has read it already
 	budget *request.Budget // of the call
 
-	// consult looks up what decide needs besides the head; nil for nothing.
+	// consult looks up the facts that decide needs in addition to the head; nil for none.
 	consult func(ctx context.Context, seen head, budget *request.Budget) error
 
-	// decide returns the head to write on top of the one that was seen; none if that is the answer. It
-	// is called again with the head as it became when somebody else wrote first. ours says that a write
-	// of this store, whose answer was lost, has left the head.
+	// decide returns the head to write on top of the one that the call saw. It returns none if
+	// the head that the call saw is the answer. If another write came first, decide is called
+	// again with the new head. ours is true if a write of this store left the head and the answer
+	// was lost.
 	decide func(seen head, ours bool) (headWrite, error)
 
-	existed bool // a head was seen
+	existed bool // the call saw a head
 }
 
 func (s *Store) change(owner uuid.UUID) *change {
 	return &change{store: s, owner: owner, budget: s.budget()}
 }
 
-// acquired is what an [Outcome] carries when the lease is this boot's own.
-type acquired struct {
-	store *Store
-	head  head
-	start elapsed.Reading // when the attempt began that was applied
-	over  atomic.Bool     // a Manager gave it up, or saw it lost
-}
-
-// do carries the change through. The error wraps [dynamolease.ErrUnknownOutcome] when an attempt was
-// never answered and the head was not seen since.
+// do carries the change through. The error wraps [dynamolease.ErrUnknownOutcome] if an attempt was
+// never answered and the call has not seen the head since.
 func (c *change) do(ctx context.Context) (Outcome, error) {
 	a, k := c.store.authority, headKey(c.store.node)
 	done, err := c.rowChange(k).Do(ctx, a.rows)
@@ -88,7 +80,7 @@ func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 	}
 	if c.by != nil {
 		r.By = c.by
-		r.Counts = func(p rowstore.Pending[headWrite]) bool { return p.By == any(c.by) }
+		r.Counts = func(p rowstore.Pending[headWrite]) bool { return p.By == c.by }
 	}
 	if c.seen != nil {
 		known, _ := c.store.heads.Recall(k)
@@ -116,29 +108,29 @@ func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (row
 	p := rowstore.Write(next)
 	p.Condition = seen.Row.unchanged()
 	if next.fence != nil {
-		p.Together = fenceWrites(c.store.authority.rows, next.fence)
+		p.Together = next.fence.writes(c.store.authority.rows)
 	} else if ours {
-		p.Next.fence = earlier.Row.fence // an earlier call took over and never heard of it
+		p.Next.fence = earlier.Row.fence // an earlier call took over, and its answer was lost
 	}
 	return p, nil
 }
 
-// fenceRefused returns why a takeover was refused although the head was as it was seen. Nil stands for
-// something transient.
+// fenceRefused returns the reason why DynamoDB refused a takeover although the head had not
+// changed. Nil stands for a transient reason.
 func fenceRefused(refusal error) error {
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(refusal, &cancelled) || len(cancelled.CancellationReasons) == 0 {
 		return nil
 	}
 	if request.ClassifyReason(cancelled.CancellationReasons[0]) == request.NotDone {
-		// Nobody looked at the head. A fence that is there already can be that of the transaction that
-		// has locked the head.
+		// DynamoDB did not check the head. If a fence is there already, the transaction that has
+		// locked the head may have written it.
 		return nil
 	}
 	for _, reason := range cancelled.CancellationReasons {
 		switch request.ClassifyReason(reason) {
 		case request.Refused:
-			return invalid("the term that would begin, or the owner that would be superseded, has a fence already: rows were deleted or restored")
+			return invalid("the next term, or the owner to supersede, has a fence already: somebody deleted or restored rows")
 		case request.Failed:
 			return invalid("the transaction was cancelled with %s: %s", aws.ToString(reason.Code), aws.ToString(reason.Message))
 		}

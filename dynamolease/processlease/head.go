@@ -4,22 +4,22 @@ import (
 	"math"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A head is the row that says who owns a node's identity now. The zero head stands for none.
+// A head is the row that names the current owner of a node's identity. The zero head stands for no
+// head.
 type head struct {
 	Lease
-	lasts time.Duration // how long after a write its owner believes in the lease: the ttl that it was written with
-	rev   string        // drawn anew at every write, so that no two writes look the same
+	lasts time.Duration // from a write, while the owner believes in the lease: the ttl of the write
+	rev   string        // drawn anew at every write, so that no two writes look alike
 }
 
 func (h head) exists() bool { return h.rev != "" }
 
-// stamped returns the head as it is written now, by a process that believes in it for ttl.
+// stamped returns the head as a process writes it now if that process believes in it for ttl.
 func (h head) stamped(ttl time.Duration) head {
 	h.lasts = ttl
 	h.ExpiresAt = time.UnixMilli(time.Now().Add(ttl).UnixMilli()).UTC()
@@ -31,8 +31,8 @@ func created(node string, owner uuid.UUID, ttl time.Duration) head {
 	return head{Lease: Lease{Node: node, Owner: owner, Term: 1, Seq: 1}}.stamped(ttl)
 }
 
-// renewed returns the head as its owner renews it. The time for which the owner believes in it gets no
-// shorter within a term, even if the owner uses two ttls.
+// renewed returns the head as its owner renews it. Within a term, lasts never becomes shorter, even
+// if the owner uses two ttls.
 func (h head) renewed(ttl time.Duration) (head, error) {
 	if h.Seq == math.MaxUint64 {
 		return head{}, h.malformed(attrSeq, "cannot grow any further")
@@ -69,7 +69,7 @@ func (h head) malformed(attribute, problem string) error {
 	return malformed(headKey(h.Node), attribute, problem)
 }
 
-// heldBy reports whether the head is still in the term of own, and not given up.
+// heldBy reports whether the head is still in the term of own, and its owner has not resigned.
 func (h head) heldBy(own head) bool {
 	return h.Owner == own.Owner && h.Term == own.Term && !h.Resigned
 }
@@ -82,11 +82,40 @@ func (h head) unchanged() *rowstore.Condition {
 	return &rowstore.Condition{Equal: append(h.attributes(), rowstore.Attribute{Name: attrTTL})}
 }
 
-// A headWrite is a head as a write leaves it.
+// attributes returns a head without its key.
+func (h head) attributes() []rowstore.Attribute {
+	return append(recordAttributes(h.Lease),
+		rowstore.Attribute{Name: attrNode, Value: rowstore.Text(h.Node)},
+		rowstore.Attribute{Name: attrLasts, Value: rowstore.Number(uint64(h.lasts.Milliseconds()))},
+		rowstore.Attribute{Name: rowstore.AttrRev, Value: rowstore.Text(h.rev)},
+	)
+}
+
+// decodeHead reads the head of a node. An empty row is no head.
+func decodeHead(node string, row rowstore.Item) (head, error) {
+	if len(row) == 0 {
+		return head{}, nil
+	}
+	d := decode(headKey(node), node, row, maxHeadSize)
+	if d.Has(attrTTL) {
+		d.Fail(attrTTL, "must not be there: the term would start again")
+	}
+	h := head{
+		Lease: decodeRecord(d, node),
+		lasts: time.Duration(d.UpTo(attrLasts, uint64(maxTTL.Milliseconds()))) * time.Millisecond,
+		rev:   d.Text(rowstore.AttrRev),
+	}
+	if d.Err != nil {
+		return head{}, d.Err
+	}
+	return h, nil
+}
+
+// A headWrite is a head as a write leaves it. It is the row of a rowstore.Change.
 type headWrite struct {
 	head
-	// fence is how the head's term began: with the takeover itself, and with the next write where the
-	// answer to the takeover was lost.
+	// fence began the head's term. It is set in the takeover itself. If the answer to the takeover
+	// was lost, it is also set in the next write.
 	fence *Fence
 }
 
@@ -99,18 +128,8 @@ func (w headWrite) WithRev(rev string) headWrite {
 	return w
 }
 
-// Supersedes is always false: a write is conditional on exactly the head that was seen.
+// Supersedes returns false: a write is always conditional on exactly the head that the call saw.
 func (w headWrite) Supersedes(headWrite) bool { return false }
 
 // Attributes returns the whole head, without its key.
 func (w headWrite) Attributes() []rowstore.Attribute { return w.attributes() }
-
-// fenceWrites returns the writes of a fence, under both of its keys, where there is none.
-func fenceWrites(rows *rowstore.Table, f *Fence) []types.TransactWriteItem {
-	none := rowstore.Condition{Revs: []string{""}}
-	node := f.Successor.Node
-	return []types.TransactWriteItem{
-		{Update: rows.Update(predecessorKey(node, f.Predecessor.Owner), none, f.attributes())},
-		{Update: rows.Update(successorKey(node, f.Successor.Term), none, f.attributes())},
-	}
-}

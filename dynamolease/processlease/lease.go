@@ -10,29 +10,32 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Lease is the record of who owns the identity of a node: one write of it. It is a value, and can be compared with ==.
+// A Lease is the record of the boot that owns the identity of a node, as one write left it. It is a
+// value and can be compared with ==.
 type Lease struct {
 	// Node is the stable identity that the lease is for: 1 to 255 bytes of valid UTF-8.
 	Node string `json:"node"`
 
-	// Owner is one boot of the node. Each boot draws its own ([uuid.New]) and no owner is ever used again.
+	// Owner is one boot of the node. Each boot draws its own ([uuid.New]). No owner is ever used
+	// again.
 	Owner uuid.UUID `json:"owner"`
 
-	// Term counts the owners, from 1: it grows by one at every takeover, and is the fencing token.
+	// Term counts the owners, from 1. It grows by one at every takeover. It is the fencing token.
 	Term uint64 `json:"term"`
 
-	// Seq counts the writes, from 1: it grows by one at every acquisition, renewal, takeover and resignation.
+	// Seq counts the writes, from 1. It grows by one at every acquisition, renewal, takeover and
+	// resignation.
 	Seq uint64 `json:"seq"`
 
-	// ExpiresAt is when the lease ends unless it is renewed, to the millisecond on the wall clock of its owner. It is
-	// there for people to read: nothing is decided by it.
+	// ExpiresAt is the time when the lease ends unless the owner renews it, to the millisecond, on
+	// the owner's wall clock. It is there for people to read: it decides nothing.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// Resigned says that the owner gave the lease up: anybody may take over at once.
+	// Resigned is true if the owner gave the lease up. Any boot may then take over at once.
 	Resigned bool `json:"resigned,omitempty"`
 }
 
-// Validate tells whether there can be such a lease.
+// Validate returns an error if no lease can look like this one.
 func (l Lease) Validate() error {
 	if err := checkNode(l.Node); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -47,7 +50,7 @@ func (l Lease) String() string {
 	return fmt.Sprintf("node %q, owner %v, term %d, seq %d", l.Node, l.Owner, l.Term, l.Seq)
 }
 
-// equal compares the expiry as a time, whatever its location.
+// equal compares the expiry as a time, in whatever location.
 func (l Lease) equal(other Lease) bool {
 	same := l.ExpiresAt.Equal(other.ExpiresAt)
 	other.ExpiresAt = l.ExpiresAt
@@ -69,21 +72,10 @@ func (p Participant) check() error {
 	return checkOwner(p.Owner)
 }
 
-// An Outcome is what came of trying to get a lease.
-type Outcome struct {
-	Lease    Lease // this boot's own, or the one of the boot that holds it
-	Acquired bool  // it is this boot's own
-
-	// Fence is the proof that the boot before was superseded, if the lease was taken over from one.
-	Fence *Fence
-
-	own *acquired // nil unless acquired
-}
-
 const maxNameLength = 255
 
-// checkNode accepts what can be part of a key. (Bytes that are not UTF-8 would be replaced on their way to the table,
-// and two names become one.)
+// checkNode accepts a name that can be part of a key. (On the way to the table, other bytes than
+// UTF-8 would be replaced, and two names would become one.)
 func checkNode(node string) error {
 	switch {
 	case node == "":

@@ -7,27 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// retryDelay is how long a manager waits after a request that failed, if its interval is not shorter.
-const retryDelay = 250 * time.Millisecond
-
-// ManagerOptions say how a [Manager] works. The zero value of each field stands for its default.
-type ManagerOptions struct {
-	// Interval is the time from one renewal to the next. It must be below the ttl; leave room for several failures.
-	// Defaults to a fifth of the ttl.
-	Interval time.Duration
-}
-
-// A Manager renews the lease that this boot has acquired, and knows when it is over. It ends, for good, when another boot
-// is seen to hold the lease, when the deadline has passed without a renewal that was answered before it, and when it is
-// told to. Its methods may be called concurrently.
+// A Manager renews the lease that this boot has acquired, and knows when the lease is over. Its end
+// is final. It ends when
+//
+//   - it sees that another boot holds the lease, or
+//   - the deadline passes before a renewal is answered, or
+//   - the program ends it: by Close, by Resign, or by the end of its context.
+//
+// Its methods are safe for concurrent use.
 type Manager struct {
 	store    *Store
 	acquired *acquired
-	own      head // as it was acquired
+	own      head // as this boot acquired it
 	interval time.Duration
 	validity *validity
 	lease    atomic.Pointer[Lease]
@@ -39,65 +32,31 @@ type Manager struct {
 	running sync.WaitGroup
 }
 
-// NewManager begins to renew a lease that was just acquired. It renews until ctx ends, until Close or Resign, or until the
-// lease is lost. Call Close or Resign in the end.
-//
-// The error is a [dynamolease.ArgumentError] if the outcome is not that of a call that acquired the lease, if a manager of
-// it resigned or saw another boot hold the lease, or if an option cannot be used, and [ErrDeadline] if the lease has run out already.
-func NewManager(ctx context.Context, acquired Outcome, optFns ...func(*ManagerOptions)) (*Manager, error) {
-	if !acquired.Acquired || acquired.own == nil {
-		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "must be the outcome of a call that acquired the lease"}
-	}
-	own := acquired.own
-	if own.over.Load() {
-		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "was resigned or lost already: acquire again, with a new owner"}
-	}
-	a := own.store.authority
-	o := ManagerOptions{Interval: a.ttl / 5}
-	for _, fn := range optFns {
-		fn(&o)
-	}
-	if o.Interval <= 0 || o.Interval >= a.ttl {
-		return nil, &dynamolease.ArgumentError{Argument: "ManagerOptions.Interval", Problem: fmt.Sprintf("%v must be positive and below the ttl, %v", o.Interval, a.ttl)}
-	}
-	m := &Manager{
-		store:    own.store,
-		acquired: own,
-		own:      own.head,
-		interval: o.Interval,
-		validity: newValidity(a.quick, own.start.Max+a.ttl),
-		done:     make(chan struct{}),
-	}
-	m.lease.Store(&own.head.Lease)
-	if !m.Valid() {
-		return nil, fmt.Errorf("%w: %v have passed since the lease was asked for", ErrDeadline, a.clock().Max-own.start.Max)
-	}
-	ctx, m.cancel = context.WithCancelCause(ctx)
-	m.running.Go(func() { m.watch(ctx) })
-	m.running.Go(func() { m.renew(ctx, own.start.Max+o.Interval) })
-	return m, nil
-}
-
-// Lease is the record of this boot as it was written last.
+// Lease returns the record of this boot as its last write left it.
 func (m *Manager) Lease() Lease { return *m.lease.Load() }
 
-// Valid tells whether this boot holds its lease still. It is for hot paths: it takes no lock, makes no request and
-// allocates nothing. Once it was false it is never true again.
+// Valid reports whether this boot still holds its lease. It is for hot paths: it takes no lock
+// (see "What Valid costs" in the package documentation for two options that change that), makes
+// no request and allocates nothing. After the first false it never returns true again.
 //
-// It looks at a clock each time, so that a process that was stopped, or a machine that was suspended, past the deadline
-// gets false from the first call after that. See "What is not promised" in the package documentation.
+// Each call reads the clocks. So if the process is stopped, or the machine is suspended, until
+// after the deadline, the first call after that returns false. See "What is not promised" in the
+// package documentation.
 func (m *Manager) Valid() bool { return m.validity.valid() }
 
-// Remaining is how long this boot may believe in its lease unless it is renewed. It counts with every clock of the node,
-// and takes longer than Valid.
+// Remaining returns for how long this boot may believe in its lease without another renewal. It
+// counts with every clock of the node, and takes longer than Valid.
 func (m *Manager) Remaining() time.Duration { return m.validity.remaining() }
 
-// Done is closed when the lease is over. Valid is false by then.
+// Done returns a channel that is closed when the lease is over. Valid is false by then.
 func (m *Manager) Done() <-chan struct{} { return m.done }
 
-// Err is why the lease is over: a [HeldError] if another boot holds it, [ErrDeadline] if it ran out, [ErrStopped] if the
-// manager was told to end. It is nil for as long as Valid is true, and never once it was false: Done is closed by then, if need
-// be by this call, as Valid finds out about a stop of the process before the manager's own goroutines do.
+// Err returns the reason why the lease is over: a [HeldError] if another boot holds it,
+// [ErrDeadline] if it ran out, [ErrStopped] if the program ended the manager.
+//
+// Err returns nil as long as Valid is true, and never after Valid was false. Done is closed when
+// Err returns an error. If necessary, Err itself closes it: after a stop of the process, Valid
+// notices before the manager's own goroutines do.
 func (m *Manager) Err() error {
 	if m.Valid() {
 		return nil
@@ -106,24 +65,29 @@ func (m *Manager) Err() error {
 	return m.cause
 }
 
-// Close ends the manager, if it has not ended, and returns when its goroutines have. The lease stays in the table as it
-// is, so that the next boot has to wait for a ttl; Resign spares it that. Close may be called more than once.
+// Close ends the manager, if it has not ended, and waits until its goroutines have ended. The
+// lease stays in the table unchanged, so the next boot must wait for a ttl. For a graceful
+// shutdown, Resign spares it that wait. Close may be called more than once.
 func (m *Manager) Close() {
 	m.end(ErrStopped)
 	m.running.Wait()
 }
 
-// Resign closes the manager and then marks the lease in the table as given up: the next boot takes over at once. Stop
-// all work that needs the lease before. Where another boot has taken over already there is nothing to do.
+// Resign closes the manager and then marks the lease in the table as given up, so that the next
+// boot takes over at once. Before you call it, stop all work that needs the lease. If another
+// boot has already taken over, Resign writes nothing.
 //
-// With an error the mark may not be there, and the next boot waits as after Close.
+// If Resign returns an error, the mark may be missing. The next boot then waits as after Close.
 func (m *Manager) Resign(ctx context.Context) error {
 	m.acquired.over.Store(true)
 	m.Close()
 	return m.store.resign(ctx, m.own)
 }
 
-// end publishes the cause, once. Who sees Done closed finds Valid false.
+// expire ends the manager because its deadline has passed.
+func (m *Manager) expire() { m.end(fmt.Errorf("%w: the lease was not renewed in time", ErrDeadline)) }
+
+// end publishes the cause, once. A caller that sees Done closed also sees Valid false.
 func (m *Manager) end(cause error) {
 	first := false
 	m.ending.Do(func() {

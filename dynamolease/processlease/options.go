@@ -12,8 +12,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
-// A Client is what process leases need of DynamoDB: a *[dynamodb.Client] is one. The methods must pass the options of
-// each call on: with them the SDK's own retries are turned off.
+// A Client is the part of DynamoDB that process leases need. A *[dynamodb.Client] is one. The
+// methods must pass the options of each call on: the options turn the SDK's own retries off.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -24,33 +24,42 @@ const (
 	// DefaultTTL suits most programs: a manager then renews every 2 seconds.
 	DefaultTTL = 10 * time.Second
 
-	// KeepFences is the retention of fences that stay for ever.
+	// KeepFences is the retention of fences that stay forever.
 	KeepFences time.Duration = -1
 
 	maxTTL = 365 * 24 * time.Hour
 )
 
-// Options say how an [Authority] works. The zero value of each field stands for its default.
+// retryDelay is the wait between a failed request and the retry, unless the interval of the
+// caller is shorter.
+const retryDelay = 250 * time.Millisecond
+
+// Options configure an [Authority]. The zero value of each field stands for its default.
 type Options struct {
-	// RequestTimeout bounds each single request, besides a sixth of the ttl. Defaults to 2 seconds.
+	// RequestTimeout bounds each single request, in addition to a sixth of the ttl. Defaults to 2
+	// seconds.
 	RequestTimeout time.Duration
 
-	// FenceRetention is how long a fence stays in the table after the term that it began was superseded. Until then
-	// whoever fenced its predecessor can have the proof again. Defaults to 90 days; [KeepFences] never deletes any.
+	// FenceRetention is the time for which a fence stays in the table after the term that it began
+	// was superseded. Until then, a caller that fenced its predecessor can get the proof again.
+	// Defaults to 90 days. [KeepFences] keeps all fences.
 	FenceRetention time.Duration
 
-	// Logger gets the few things that an operator should know. Defaults to [slog.Default].
+	// Logger gets the few messages that an operator should read. Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// IgnoreWallClock leaves the wall clock out when a manager counts how much time has passed. By default it counts too:
-	// a pause that only the wall clock shows ends the lease, and so does a wall clock that steps forward. That costs the
-	// boot its lease, never exclusion.
+	// IgnoreWallClock excludes the wall clock when a manager counts how much time has passed. By
+	// default the wall clock counts too: a pause that only the wall clock shows ends the lease, and
+	// so does a wall clock that steps forward. That costs the boot its lease, never exclusion.
 	IgnoreWallClock bool
 
-	// Elapsed replaces the clocks by which this process measures how much time has passed, for tests in virtual time.
-	// It must be safe for concurrent use and never go back: atLeast is a lower bound of the time since some fixed moment
-	// and never runs fast, atMost an upper one and never runs slow. Defaults to the system's clocks: the monotonic one for
-	// atLeast, the largest of monotonic, boot time (Linux) and wall clock for atMost.
+	// Elapsed replaces the clocks with which this process measures how much time has passed. It is
+	// for tests in virtual time. It must be safe for concurrent use and never go back. atLeast is a
+	// lower bound of the time since some fixed moment and never runs fast. atMost is an upper bound
+	// and never runs slow.
+	//
+	// Defaults to the system's clocks: the monotonic clock for atLeast; the largest of monotonic
+	// clock, boot time (Linux) and wall clock for atMost.
 	Elapsed func() (atLeast, atMost time.Duration)
 }
 
@@ -77,7 +86,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// clock is what this process measures time with.
+// clock returns the clock with which this process measures how much time has passed.
 func (o *Options) clock() elapsed.Clock {
 	if o.Elapsed == nil {
 		return elapsed.System(o.IgnoreWallClock)

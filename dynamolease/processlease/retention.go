@@ -10,9 +10,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// retire dates, in the background, the fences that began the superseded term and the terms before it, so that DynamoDB's
-// TTL throws them away after their retention. No call waits for it, and what it does not get done stays in the table,
-// where the next takeover finds it. The evidence of the current term is never dated.
+// retire dates, in the background, the fence that began the superseded term, and those of the
+// terms before it. "Dates" means: it gives the rows a ttl, and DynamoDB deletes them after the
+// retention. No call waits for that. If it does not finish, the other fences stay in the table,
+// and the next takeover finds them. retire never dates the evidence of the current term.
 func (a *Authority) retire(ctx context.Context, superseded Lease) {
 	if a.retention == KeepFences || superseded.Term == 1 {
 		return
@@ -21,30 +22,30 @@ func (a *Authority) retire(ctx context.Context, superseded Lease) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.Patience)
 		defer cancel()
 		if err := a.retireTerms(ctx, superseded.Node, superseded.Term); err != nil {
-			a.logger.WarnContext(ctx, "processlease: superseded fences stay for now",
+			a.logger.WarnContext(ctx, "processlease: superseded fences stay in the table for now",
 				"node", superseded.Node, "term", superseded.Term, "err", err)
 		}
 	})
 }
 
-// retireTerms dates the fences up to term that are not. The oldest comes first, so that wherever this is broken off, those
-// that are left are the latest ones, and are found from the end.
+// retireTerms dates the undated fences up to term. It begins with the oldest. So wherever it breaks
+// off, the undated fences are the latest ones, and firstUndated finds them from the end.
 func (a *Authority) retireTerms(ctx context.Context, node string, term uint64) error {
 	budget := a.rows.Budget(0)
 	next, err := a.firstUndated(ctx, node, term, budget)
 	var malformed error
 	for ; err == nil && next <= term; next++ {
 		if err = a.dateTerm(ctx, node, next, budget); errors.Is(err, ErrInvalid) {
-			malformed, err = err, nil // it is not one of ours, and must not keep the others
+			malformed, err = err, nil // the row is not a fence of ours; date the others nevertheless
 		}
 	}
 	return errors.Join(malformed, err)
 }
 
-// firstUndated finds the term from which on no fence is dated, in a number of reads that grows with the logarithm of how
-// many these are. If there is none it is term+1.
+// firstUndated returns the first term from which on no fence is dated, or term+1 if there is
+// none. The number of reads grows with the logarithm of the number of undated fences.
 func (a *Authority) firstUndated(ctx context.Context, node string, term uint64, budget *request.Budget) (uint64, error) {
-	low, high := term, term+1 // high is undated, as far as it matters; of low it is to be seen
+	low, high := term, term+1 // high counts as undated; low is not known yet
 	for step := uint64(1); low > 1; step *= 2 {
 		done, err := a.dated(ctx, node, low, budget)
 		if err != nil {
@@ -70,7 +71,7 @@ func (a *Authority) firstUndated(ctx context.Context, node string, term uint64, 
 	return high, nil
 }
 
-// dated tells whether the fence that began a term has a ttl, or is gone.
+// dated reports whether the fence that began a term has a ttl, or is gone.
 func (a *Authority) dated(ctx context.Context, node string, term uint64, budget *request.Budget) (bool, error) {
 	row, err := a.get(ctx, successorKey(node, term), budget)
 	_, dated := row[attrTTL]
@@ -83,7 +84,7 @@ func (a *Authority) dateTerm(ctx context.Context, node string, term uint64, budg
 	if err != nil || !found {
 		return err
 	}
-	// The one that is looked at comes last: with it, both are done.
+	// The row that dated reads comes last: if it has a ttl, both have one.
 	for _, k := range []rowstore.Key{predecessorKey(node, f.Predecessor.Owner), successorKey(node, term)} {
 		if err := a.date(ctx, k, budget); err != nil {
 			return fmt.Errorf("date fence %s: %w", k.SK, err)
@@ -92,7 +93,7 @@ func (a *Authority) dateTerm(ctx context.Context, node string, term uint64, budg
 	return nil
 }
 
-// date gives a fence its ttl, unless it has one or is gone.
+// date gives a row of a fence its ttl, unless the row has one or is gone.
 func (a *Authority) date(ctx context.Context, k rowstore.Key, budget *request.Budget) error {
 	undated := rowstore.Condition{Exists: true, Equal: []rowstore.Attribute{{Name: attrTTL}}}
 	end := a.latest().Add(a.retention).Unix() + 1
@@ -100,14 +101,15 @@ func (a *Authority) date(ctx context.Context, k rowstore.Key, budget *request.Bu
 	err := a.rows.Try(ctx, budget, a.rows.Timeout(a.ttl), rowstore.Attempts{
 		Next: func(context.Context) (rowstore.Send, error) { return send, nil },
 		Refused: func(context.Context, request.Answer, error) (wait bool, err error) {
-			send = nil // it is dated, or gone
+			send = nil // the row has a ttl, or is gone
 			return false, nil
 		},
 	})
 	return a.failure(ctx, err)
 }
 
-// latest returns the store's time at the most, or the wall clock's before anything is known of it.
+// latest returns the upper bound of the store's time. While the store's time is unknown, it returns
+// the time of the wall clock.
 func (a *Authority) latest() time.Time {
 	if now, ok := a.rows.Time.Store.Now(); ok {
 		return now.Latest

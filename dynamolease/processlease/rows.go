@@ -13,8 +13,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// Names of the attributes. `exp` is for people to read. `ttl` (epoch seconds) lets DynamoDB throw away
-// a fence long after its term was superseded; a head never has it.
+// Names of the attributes. exp is for people to read. With ttl (epoch seconds), DynamoDB deletes a
+// fence long after its term was superseded. A head never has a ttl.
 const (
 	attrNode        = "node"
 	attrOwner       = "owner"
@@ -31,12 +31,12 @@ const (
 // All rows of a node share one partition key.
 func headKey(node string) rowstore.Key { return rowstore.Key{PK: "P#" + node, SK: "HEAD"} }
 
-// predecessorKey returns where the fence lies that ended this owner's term.
+// predecessorKey returns the key of the fence that ended this owner's term.
 func predecessorKey(node string, owner uuid.UUID) rowstore.Key {
 	return rowstore.Key{PK: "P#" + node, SK: "F#" + owner.String()}
 }
 
-// successorKey returns where the fence lies that began this term.
+// successorKey returns the key of the fence that began this term.
 func successorKey(node string, term uint64) rowstore.Key {
 	return rowstore.Key{PK: "P#" + node, SK: fmt.Sprintf("T#%020d", term)}
 }
@@ -45,25 +45,7 @@ func malformed(k rowstore.Key, attribute, problem string) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, &dynamolease.RowError{PK: k.PK, SK: k.SK, Attribute: attribute, Problem: problem})
 }
 
-// attributes returns a head without its key.
-func (h head) attributes() []rowstore.Attribute {
-	return append(recordAttributes(h.Lease),
-		rowstore.Attribute{Name: attrNode, Value: rowstore.Text(h.Node)},
-		rowstore.Attribute{Name: attrLasts, Value: rowstore.Number(uint64(h.lasts.Milliseconds()))},
-		rowstore.Attribute{Name: rowstore.AttrRev, Value: rowstore.Text(h.rev)},
-	)
-}
-
-// attributes returns a fence without its key. The node is there once, which keeps the longest name
-// within a write unit.
-func (f Fence) attributes() []rowstore.Attribute {
-	return []rowstore.Attribute{
-		{Name: attrNode, Value: rowstore.Text(f.Predecessor.Node)},
-		{Name: attrPredecessor, Value: recordValue(f.Predecessor)},
-		{Name: attrSuccessor, Value: recordValue(f.Successor)},
-	}
-}
-
+// recordAttributes returns the attributes of a record, without its node.
 func recordAttributes(l Lease) []rowstore.Attribute {
 	list := []rowstore.Attribute{
 		{Name: attrOwner, Value: rowstore.Text(l.Owner.String())},
@@ -78,6 +60,7 @@ func recordAttributes(l Lease) []rowstore.Attribute {
 	return list
 }
 
+// recordValue returns a record as a map, without its node.
 func recordValue(l Lease) types.AttributeValue {
 	record := make(rowstore.Item)
 	for _, a := range recordAttributes(l) {
@@ -88,65 +71,26 @@ func recordValue(l Lease) types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: record}
 }
 
-// decodeHead reads the head of a node. An empty row is no head.
-func decodeHead(node string, row rowstore.Item) (head, error) {
-	if len(row) == 0 {
-		return head{}, nil
-	}
-	d := decode(headKey(node), node, row, maxHeadSize)
-	if d.Has(attrTTL) {
-		d.Fail(attrTTL, "must not be there: the term would start again")
-	}
-	h := head{
-		Lease: decodeRecord(d, node),
-		lasts: time.Duration(d.UpTo(attrLasts, uint64(maxTTL.Milliseconds()))) * time.Millisecond,
-		rev:   d.Text(rowstore.AttrRev),
-	}
-	if d.Err != nil {
-		return head{}, d.Err
-	}
-	return h, nil
-}
-
-// decodeFence reads a fence of a node, which must be one that a takeover can have written at this key.
-func decodeFence(k rowstore.Key, node string, row rowstore.Item) (Fence, error) {
-	d := decode(k, node, row, maxFenceSize)
-	d.Only(rowstore.AttrPK, rowstore.AttrSK, attrNode, attrPredecessor, attrSuccessor, attrTTL)
-	predecessor, successor := d.Map(attrPredecessor), d.Map(attrSuccessor)
-	f := Fence{Predecessor: decodeRecord(predecessor, node), Successor: decodeRecord(successor, node)}
-	d.Join(predecessor)
-	d.Join(successor)
-	if d.Err != nil {
-		return Fence{}, d.Err
-	}
-	if err := f.Validate(); err != nil {
-		return Fence{}, fmt.Errorf("row %s / %s: %w", k.PK, k.SK, err)
-	}
-	if k != predecessorKey(node, f.Predecessor.Owner) && k != successorKey(node, f.Successor.Term) {
-		return Fence{}, malformed(k, rowstore.AttrSK, "does not fit the fence in the row")
-	}
-	return f, nil
-}
-
-// No row of ours is as large, whatever the node's name. A larger one was written by something else.
+// No row of this package is larger, whatever the node's name. Another program wrote a larger one.
 const (
 	maxHeadSize  = 1024
 	maxFenceSize = 2048
 )
 
-// decode begins to read a row at a key, which must be one of the node and not too large.
+// decode begins to read the row at a key. The row must belong to the node and must not be too
+// large.
 func decode(k rowstore.Key, node string, row rowstore.Item, maxSize int) *rowstore.Decoder {
 	d := rowstore.Decode(row, func(_ rowstore.Key, attribute, problem string) error { return malformed(k, attribute, problem) })
 	if n := rowstore.Size(row); n > maxSize {
 		d.Fail("*", fmt.Sprintf("take %d bytes, at most %d are allowed", n, maxSize))
 	}
-	if name := d.Text(attrNode); name != "" && name != node { // it was copied from another node
-		d.Fail(attrNode, "is that of another node: "+strconv.Quote(name))
+	if name := d.Text(attrNode); name != "" && name != node { // somebody copied it from another node
+		d.Fail(attrNode, "names another node: "+strconv.Quote(name))
 	}
 	return d
 }
 
-// decodeRecord reads the attributes of a record, from a row or from a map in it.
+// decodeRecord reads the attributes of a record, from a row or from a map in a row.
 func decodeRecord(d *rowstore.Decoder, node string) Lease {
 	return Lease{
 		Node:      node,
@@ -158,12 +102,13 @@ func decodeRecord(d *rowstore.Decoder, node string) Lease {
 	}
 }
 
-// decodeOwner accepts only the form that is written: a fence is found by it.
+// decodeOwner accepts only the form that this package writes, because the key of a fence has that
+// form in it.
 func decodeOwner(d *rowstore.Decoder) uuid.UUID {
 	s := d.Text(attrOwner)
 	owner, err := uuid.Parse(s)
 	if err != nil || owner == uuid.Nil || owner.String() != s {
-		d.Fail(attrOwner, "is not a UUID in its canonical form, or nil")
+		d.Fail(attrOwner, "must be a UUID in canonical form, and not nil")
 	}
 	return owner
 }

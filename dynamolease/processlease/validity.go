@@ -7,19 +7,21 @@ import (
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
-// A validity is whether this boot may believe in its lease: until a deadline that can be moved on while it has not passed,
-// and never again once it has, or once the validity was ended. All of that is one pointer, so that of an extension and an
-// end at the same time the end wins.
+// A validity answers whether this boot may believe in its lease. It may until a deadline. The
+// deadline can move on only while it has not passed. After the deadline, or after end, the boot may
+// never believe in the lease again.
+//
+// All of that is one pointer. So if an extension and an end come at one time, the end wins.
 type validity struct {
 	clock   *quickClock
 	current atomic.Pointer[span]
-	over    span // what current points to in the end
+	over    span // current points to it in the end
 }
 
-// A span is the time until a deadline, as each clock counts it.
+// A span is the time until a deadline.
 type span struct {
-	deadline time.Duration // Max
-	local    time.Time     // for a quickClock with local
+	deadline time.Duration // as a Reading.Max of the clock
+	local    time.Time     // the deadline on the wall clock and the monotonic clock, by quickClock.local
 }
 
 func newValidity(clock *quickClock, deadline time.Duration) *validity {
@@ -28,11 +30,12 @@ func newValidity(clock *quickClock, deadline time.Duration) *validity {
 	return v
 }
 
-// valid tells whether the lease is valid still. That it is not is final: the first to see the deadline passed ends the
-// validity, and an extension that comes a nanosecond later finds nothing to extend.
+// valid reports whether the lease is still valid. A false is final: the first caller that sees the
+// deadline passed ends the validity. An extension that comes a nanosecond later finds nothing to
+// extend.
 func (v *validity) valid() bool { return v.span() != nil }
 
-// span is the one that lasts now, or nil.
+// span returns the current span, or nil if the validity is over.
 func (v *validity) span() *span {
 	for {
 		s := v.current.Load()
@@ -47,8 +50,9 @@ func (v *validity) span() *span {
 	}
 }
 
-// extend moves the deadline on, unless the validity is over. By which of the node's clocks it is does not matter, also not if
-// Valid has not looked at that one.
+// extend moves the deadline on and returns true, unless the validity is over. It also ends the
+// validity if the old deadline has passed on any clock of the node, even one that valid does not
+// read.
 func (v *validity) extend(deadline time.Duration) bool {
 	next := v.clock.until(deadline)
 	for s := v.span(); s != nil; s = v.span() {
@@ -56,17 +60,17 @@ func (v *validity) extend(deadline time.Duration) bool {
 			continue
 		}
 		if v.clock.clock().Max >= s.deadline {
-			v.end() // it took until after the old deadline to get here
+			v.end() // the old deadline passed before this line
 		}
 		return v.valid()
 	}
 	return false
 }
 
-// end ends the validity for good.
+// end ends the validity. That is final.
 func (v *validity) end() { v.current.Store(&v.over) }
 
-// remaining is how much time is left by all of the node's clocks.
+// remaining returns the time that is left, counted with all clocks of the node.
 func (v *validity) remaining() time.Duration {
 	s := v.current.Load()
 	if s == &v.over {
@@ -75,29 +79,31 @@ func (v *validity) remaining() time.Duration {
 	return max(0, s.deadline-v.clock.clock().Max)
 }
 
-// A quickClock tells without a lock whether a deadline has passed.
+// A quickClock reports whether a deadline has passed. With local it takes no lock.
 type quickClock struct {
 	clock elapsed.Clock
-	local bool // read the wall clock and the monotonic one instead
+	local bool // read the wall clock and the monotonic clock, in place of clock
 }
 
 func newQuickClock(clock elapsed.Clock, o *Options) *quickClock {
 	return &quickClock{clock: clock, local: o.Elapsed == nil && !o.IgnoreWallClock}
 }
 
-// until translates a deadline on the clock's Max.
+// until returns the span that ends at deadline, a Reading.Max of the clock.
 func (q *quickClock) until(deadline time.Duration) *span {
-	s := &span{deadline: deadline}
-	now := time.Now() // before the clock, so that what comes between shortens the span
-	s.local = now.Add(deadline - q.clock().Max)
-	return s
+	now := time.Now() // before the clock, so that a delay between the two shortens the span
+	return &span{deadline: deadline, local: now.Add(deadline - q.clock().Max)}
 }
 
-// before tells whether the deadline has not passed yet.
+// before reports whether the deadline has not passed yet.
 //
-// The wall clock and the monotonic one are Max, save for boot time, which costs a system call. It would show no more
-// unless the wall clock were set back in the very span in which the machine was suspended, and the manager's own
-// goroutines, which count with Max, see that too when they wake.
+// With local, the deadline has passed as soon as either the monotonic clock or the wall clock has
+// reached it. So a pause that only the wall clock shows counts at once.
+//
+// Reading.Max follows boot time as well, but to read boot time costs a system call. It shows more
+// than the wall clock only if the wall clock was set back in the very span in which the machine
+// was suspended. The manager's own goroutines count with Reading.Max, so they see that too when
+// they wake.
 func (q *quickClock) before(s *span) bool {
 	if !q.local {
 		return q.clock().Max < s.deadline

@@ -8,10 +8,12 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// VerifyFence tells whether a fence holds: it is true if the table has both of its records just as they are in it, and
-// the boot that it superseded does not hold the lease. It is false only if that boot does.
+// VerifyFence reports whether a fence holds. It returns true if the table has the fence under
+// both of its keys, with exactly these records, and the boot that it superseded does not hold the
+// lease. It returns false only if that boot holds the lease.
 //
-// Evidence that is not there is [ErrMissing], and evidence that says something else [ErrInvalid]: neither is a false.
+// If the evidence is gone, the error is [ErrMissing]. If the evidence says something else, the
+// error is [ErrInvalid]. Neither counts as a false.
 func (a *Authority) VerifyFence(ctx context.Context, fence Fence) (bool, error) {
 	if err := fence.Validate(); err != nil {
 		return false, fmt.Errorf("verify fence: %w", err)
@@ -33,7 +35,7 @@ func (a *Authority) verifyFence(ctx context.Context, fence Fence) (bool, error) 
 	return a.checkSuperseded(ctx, fence)
 }
 
-// checkStands checks that the table has the fence under this key.
+// checkStands checks that the table has this fence under this key.
 func (a *Authority) checkStands(ctx context.Context, fence Fence, k rowstore.Key) error {
 	f, found, err := a.evidence(ctx, fence.Successor.Node, k, a.budget())
 	switch {
@@ -42,14 +44,14 @@ func (a *Authority) checkStands(ctx context.Context, fence Fence, k rowstore.Key
 	case !found:
 		return missing("the table has no fence " + k.SK)
 	case !f.equal(fence):
-		return invalid("the fence %s in the table is another one", k.SK)
+		return invalid("the fence %s in the table differs", k.SK)
 	}
 	return nil
 }
 
-// checkSuperseded tells whether the head is not with the boot that was superseded.
+// checkSuperseded reports whether the superseded boot no longer owns the head.
 func (a *Authority) checkSuperseded(ctx context.Context, fence Fence) (bool, error) {
-	current, err := a.currentHead(ctx, fence.Successor.Node)
+	current, err := a.currentHead(ctx, fence.Successor.Node, a.budget())
 	switch {
 	case err != nil:
 		return false, err
@@ -61,19 +63,24 @@ func (a *Authority) checkSuperseded(ctx context.Context, fence Fence) (bool, err
 	return true, nil
 }
 
-// VerifyCurrentParticipant tells whether a boot holds its node's lease now, in a term that is proven: its first, or
-// one with the evidence of the takeover that began it. It reads the head, the evidence and the head again, and is false if
-// a takeover came in between, and once the boot has resigned. Renewals meanwhile change nothing.
+// VerifyCurrentParticipant reports whether a boot holds its node's lease now, in a proven term.
+// Proven is the node's first term, and every term with the evidence of the takeover that began
+// it.
 //
-// It is an [ErrMissing] if the node has no head or the term no evidence, and an [ErrInvalid] if that contradicts the head.
+// The call reads the head, the evidence, and the head again. It returns false if a takeover came in
+// between, or if the boot has resigned. Renewals in between change nothing.
 //
-// The answer is as old as the second reading. It says nothing of what the boot itself believes, nor for how long.
+// The error is [ErrMissing] if the node has no head or the term has no evidence. It is
+// [ErrInvalid] if the evidence contradicts the head.
+//
+// The answer is as old as the second read of the head. It does not say whether the boot itself
+// believes in its lease, nor for how long.
 func (a *Authority) VerifyCurrentParticipant(ctx context.Context, participant Participant) (bool, error) {
 	return a.verifyCurrent(ctx, participant, 0)
 }
 
-// VerifyCurrentParticipantTerm is [Authority.VerifyCurrentParticipant] for one term: it is false as well if the boot
-// holds the lease in another one. The term must not be 0.
+// VerifyCurrentParticipantTerm is [Authority.VerifyCurrentParticipant] for one term. It also
+// returns false if the boot holds the lease in another term. The term must not be 0.
 func (a *Authority) VerifyCurrentParticipantTerm(ctx context.Context, participant Participant, term uint64) (bool, error) {
 	if term == 0 {
 		return false, &dynamolease.ArgumentError{Argument: "term", Problem: "must not be 0"}
@@ -81,7 +88,7 @@ func (a *Authority) VerifyCurrentParticipantTerm(ctx context.Context, participan
 	return a.verifyCurrent(ctx, participant, term)
 }
 
-// verifyCurrent takes term 0 for any.
+// verifyCurrent accepts any term if term is 0.
 func (a *Authority) verifyCurrent(ctx context.Context, p Participant, term uint64) (bool, error) {
 	if err := p.check(); err != nil {
 		return false, fmt.Errorf("verify participant: %w", err)
@@ -94,7 +101,7 @@ func (a *Authority) verifyCurrent(ctx context.Context, p Participant, term uint6
 }
 
 func (a *Authority) readCurrent(ctx context.Context, p Participant, term uint64) (bool, error) {
-	first, err := a.currentHead(ctx, p.Node)
+	first, err := a.currentHead(ctx, p.Node, a.budget())
 	if err != nil {
 		return false, err
 	}
@@ -104,11 +111,12 @@ func (a *Authority) readCurrent(ctx context.Context, p Participant, term uint64)
 	if err := a.checkEvidence(ctx, first); err != nil {
 		return false, err
 	}
-	second, err := a.currentHead(ctx, p.Node)
+	second, err := a.currentHead(ctx, p.Node, a.budget())
 	return err == nil && second.heldBy(first), err
 }
 
-// checkEvidence checks that the term of a head was begun by a takeover of its owner, unless it is the first.
+// checkEvidence checks that a takeover by the head's owner began the head's term, unless the term
+// is the first.
 func (a *Authority) checkEvidence(ctx context.Context, h head) error {
 	if h.Term == 1 {
 		return nil
@@ -120,20 +128,7 @@ func (a *Authority) checkEvidence(ctx context.Context, h head) error {
 	case !found:
 		return missing(fmt.Sprintf("term %d has no evidence", h.Term))
 	case f.Successor.Owner != h.Owner || f.Successor.Seq > h.Seq:
-		return invalid("the evidence of term %d is of another owner or a later seq than the head", h.Term)
+		return invalid("the evidence of term %d has another owner or a later seq than the head", h.Term)
 	}
 	return nil
-}
-
-// currentHead reads the head of a node, which must be there.
-func (a *Authority) currentHead(ctx context.Context, node string) (head, error) {
-	row, err := a.get(ctx, headKey(node), a.budget())
-	if err != nil {
-		return head{}, err
-	}
-	h, err := decodeHead(node, row)
-	if err == nil && !h.exists() {
-		err = missing("the node has no head")
-	}
-	return h, err
 }

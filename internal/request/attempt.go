@@ -15,23 +15,24 @@ import (
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
-// An Answer is what one attempt learned besides its result.
+// An Answer holds the findings of one attempt, in addition to its result.
 type Answer struct {
-	Sent, Received elapsed.Reading // the node's clock, just before the request went out and after the headers came in
-	Date           time.Time       // the store's clock, in whole seconds; zero when the response had no usable Date
-	sent           bool
+	Sent     elapsed.Reading // of the node's clock, just before the request left
+	Received elapsed.Reading // of the node's clock, after the headers came
+	Date     time.Time       // the store's clock, in whole seconds; zero if the response had no usable Date
+	sent     bool
 
-	operation string // known where reports are asked for
+	operation string // set only if the sender makes reports
 	units     float64
 }
 
-// A Sender makes attempts. Safe for concurrent use.
+// A Sender makes attempts. It is safe for concurrent use.
 type Sender struct {
 	clock   *storeclock.Clock
 	elapsed elapsed.Clock
-	wired   atomic.Bool // the client takes our middleware, so an attempt that it did not see was never sent
+	wired   atomic.Bool // the client uses our middleware: if it did not see an attempt, nothing was sent
 	options func(*dynamodb.Options)
-	report  func(context.Context, Report) // nil for nobody
+	report  func(context.Context, Report) // nil if nobody asked for reports
 }
 
 // NewSender returns a sender whose responses feed clock.
@@ -39,8 +40,8 @@ func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 	s := &Sender{clock: clock, elapsed: node}
 	measure := middleware.InitializeMiddlewareFunc("DynamoleaseReport", s.measure)
 	observe := middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe)
-	// observe goes innermost in the Deserialize step, where it runs for each attempt and sees the headers of refusals and
-	// errors too: further out those have become Go errors.
+	// observe goes innermost in the Deserialize step. There it runs for each attempt, and sees the
+	// headers of refusals and errors too. Further out, those are already Go errors.
 	api := func(stack *middleware.Stack) error {
 		s.wired.Store(true)
 		if s.report != nil {
@@ -52,13 +53,14 @@ func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
 	}
 	s.options = func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
-		// The slice is the client's own: appending in place would race with other calls.
+		// The slice belongs to the client: to append in place would race with other calls.
 		o.APIOptions = append(o.APIOptions[:len(o.APIOptions):len(o.APIOptions)], api)
 	}
 	return s
 }
 
-// Do makes one attempt, which ends after timeout at the latest. send gives the context and the options to the client.
+// Do makes one attempt, which ends after timeout at the latest. send passes the context and the
+// options to the client.
 func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(context.Context, func(*dynamodb.Options)) error) (Answer, Outcome, error) {
 	answer, begun := new(Answer), time.Now()
 	if err := Ended(ctx); err != nil {
@@ -77,14 +79,35 @@ func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(contex
 	return *answer, outcome, err
 }
 
-// noAnswer is the error of an attempt that ran into its own timeout.
+// noAnswer is the error of an attempt that reached its own timeout.
 type noAnswer time.Duration
 
 func (n noAnswer) Error() string { return "no answer within " + time.Duration(n).String() }
 func (n noAnswer) Unwrap() error { return context.DeadlineExceeded }
 
+// OnReport makes the sender call report after each attempt, from the goroutine that made it. It
+// also makes the sender ask the store for the capacity that each attempt consumed. Call OnReport
+// before the first attempt.
+func (s *Sender) OnReport(report func(context.Context, Report)) { s.report = report }
+
 type answerKey struct{}
 
+// measure notes the operation of an attempt and the capacity that it consumed.
+func (s *Sender) measure(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	answer, _ := ctx.Value(answerKey{}).(*Answer)
+	if answer == nil {
+		return next.HandleInitialize(ctx, in)
+	}
+	answer.operation = middleware.GetOperationName(ctx)
+	askForUnits(in.Parameters)
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if err == nil {
+		answer.units = Units(out.Result)
+	}
+	return out, metadata, err
+}
+
+// observe notes when an attempt was sent and answered, and the Date of the answer.
 func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	answer, _ := ctx.Value(answerKey{}).(*Answer)
 	if answer == nil {
@@ -94,7 +117,7 @@ func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, ne
 	answer.Sent = s.elapsed()
 	out, metadata, err := next.HandleDeserialize(ctx, in)
 	answer.Received = s.elapsed()
-	// Without a response the transport hands out one with status zero.
+	// If there was no response, the transport returns one with status zero.
 	if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.StatusCode != 0 {
 		answer.Date, _ = storeclock.ParseDate(response.Header)
 		s.clock.Observe(answer.Sent, answer.Received, response.Header)

@@ -9,14 +9,15 @@ import (
 	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
-// Delays between attempts: the first is short, since a conflict or a lost connection is gone at once; the cap keeps a
-// throttled caller from sleeping through a lease, as the SDK's own default of up to seven seconds can.
+// Delays between attempts. The first is short, because a conflict or a lost connection is gone at
+// once. The cap prevents that a throttled caller sleeps through a lease, which can happen with
+// the SDK's own delays of up to seven seconds.
 const (
 	firstDelay = 20 * time.Millisecond
 	delayCap   = time.Second
 )
 
-// A Budget bounds the attempts of one call. Not for concurrent use.
+// A Budget bounds the attempts of one call. It is not safe for concurrent use.
 type Budget struct {
 	limit time.Time
 	cap   time.Duration
@@ -24,28 +25,30 @@ type Budget struct {
 	once  bool // allows no second attempt
 }
 
-// shortest is the least time that an attempt is worth making in.
+// shortest is the least time in which an attempt is worth making.
 const shortest = 10 * time.Millisecond
 
-// NewBudget allows attempts for as long as total, with no delay between two of them longer than maxDelay or a second.
+// NewBudget returns a budget that allows attempts until total has passed. No delay between two of
+// them is longer than maxDelay or a second.
 func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
 }
 
-// Once allows one attempt at each request, for as long as total.
+// Once returns a budget that allows one attempt at each request, until total has passed.
 func Once(total time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), once: true}
 }
 
-// Share returns another budget that ends when b does, for attempts at the same time.
+// Share returns another budget that ends when b ends, for attempts that run at one time.
 func (b *Budget) Share() *Budget { return &Budget{limit: b.limit, cap: b.cap, once: b.once} }
 
-// Timeout is timeout, or what the budget has left if that is less.
+// Timeout returns timeout, or the rest of the budget (at least 10 ms) if that is shorter.
 func (b *Budget) Timeout(timeout time.Duration) time.Duration {
 	return min(timeout, max(shortest, time.Until(b.limit)))
 }
 
-// Spent is an error when the budget has nothing left, for who has waited for a turn.
+// Spent returns an error if the budget has no time left. A caller that waited for its turn checks
+// it.
 func (b *Budget) Spent() error {
 	if time.Until(b.limit) > 0 {
 		return nil
@@ -53,8 +56,8 @@ func (b *Budget) Spent() error {
 	return errors.New("gave up before the first attempt: no time left")
 }
 
-// Again waits before the next attempt. Its error, which wraps cause, says why there is none: the context has ended, or
-// the budget is used up.
+// Again waits before the next attempt. It returns an error if there is no next attempt, because the
+// context has ended or the budget is used up. The error wraps cause.
 func (b *Budget) Again(ctx context.Context, cause error) error {
 	delay := b.delay(ctx)
 	if err := Ended(ctx); err != nil {
@@ -63,19 +66,28 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 	if b.once || time.Until(b.limit) < delay+shortest {
 		return fmt.Errorf("gave up after %d attempts: %w", b.tries, cause)
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("%w (after %d attempts: %w)", Ended(ctx), b.tries, cause)
-	case <-timer.C:
-		return nil
+	if err := Sleep(ctx, delay); err != nil {
+		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
 	}
+	return nil
 }
 
-// delay grows from attempt to attempt, up to the cap, and is spread over half of its length.
+// delay returns the next delay. It grows from attempt to attempt, up to the cap. Jitter spreads
+// it over half of its length.
 func (b *Budget) delay(ctx context.Context) time.Duration {
 	longest := min(firstDelay<<min(b.tries, 10), b.cap)
 	b.tries++
 	return longest/2 + jitter.Below(ctx, longest/2+1)
+}
+
+// Sleep waits for d, or until the context ends. It returns the context's error if the context
+// ended.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return Ended(ctx) // also if both came at once
 }

@@ -1,11 +1,16 @@
-// Package request sends single requests to DynamoDB and says what became of each.
+// Package request sends single requests to DynamoDB and reports the outcome of each.
 //
-// The SDK retries by itself, and a conditional write that it retries can fail against its own first attempt. It also
-// keeps what the write says (an expiry, say) from before its first attempt, which may be long ago by the time of the
-// last. So every request here is one attempt, bounded by its own timeout, and its [Outcome] is one of five: done,
-// refused, not done (try again), unknown (it may have been done, or may be done yet), failed. Who sends decides from
-// that, with a fresh reading of the clock, whether to send another. A [Budget] bounds how often and how long.
+// The SDK retries by itself. A conditional write that it retries can fail against its own first
+// attempt. The SDK also fixes the content of the write, such as an expiry, before its first
+// attempt, which may be long ago by the time of the last one. So every request here is one
+// attempt, bounded by its own timeout.
 //
-// Each attempt leaves an [Answer]: the readings of the node's clock around it and the Date that the store put on the
-// response, refusals and errors included. The store's clock is fed from the same place.
+// The [Outcome] of an attempt is one of five: done, refused, not done (retry), unknown (the store
+// may have done it, or may still do it), failed. From that, and from a fresh reading of the
+// clock, the caller decides whether to send another. A [Budget] bounds how often and for how
+// long.
+//
+// Each attempt leaves an [Answer]: the readings of the node's clock before and after it, and the
+// Date of the store's response, even if that is a refusal or an error. The store's clock learns
+// from these too.
 package request

@@ -2,7 +2,7 @@ package request
 
 import "reflect"
 
-// Missing tells whether there is no client: nil, or a pointer that is, in an interface.
+// Missing reports whether there is no client: client is nil, or holds a nil pointer.
 func Missing(client any) bool {
 	if client == nil {
 		return true

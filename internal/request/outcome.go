@@ -13,24 +13,26 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// An Outcome is what is known of a request after it was sent.
+// An Outcome is the result of a request, as far as it is known.
 type Outcome int
 
 const (
-	// Done: the store said that it did what was asked.
+	// Done: the store answered that it did the request.
 	Done Outcome = iota
 	// Refused: a condition did not hold; nothing was written.
 	Refused
-	// NotDone: nothing was written, and the same may succeed when tried again: throttled, in conflict with a
-	// transaction, signed with a wrong clock, or never sent.
+	// NotDone: nothing was written, and a retry may succeed. The request was throttled, in conflict
+	// with a transaction, signed with a wrong clock, or never sent.
 	NotDone
-	// Unknown: no answer came, or one that does not tell. The write may have been applied, and if not, it may still be.
+	// Unknown: no answer came, or one that leaves it open. The write may have been applied. If
+	// not, it may still be applied later.
 	Unknown
-	// Failed: nothing was written, and trying again will not help.
+	// Failed: nothing was written, and a retry will not help.
 	Failed
 )
 
-// notApplied are the error codes with which DynamoDB turns a request away before doing anything.
+// notApplied reports whether DynamoDB uses this error code to reject a request before it does
+// anything.
 func notApplied(code string) bool {
 	switch code {
 	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
@@ -40,7 +42,8 @@ func notApplied(code string) bool {
 	return false
 }
 
-// mayBeApplied are the codes of client faults that leave it open whether the write took effect.
+// mayBeApplied reports whether this code of a client fault leaves it open whether the write took
+// effect.
 func mayBeApplied(code string) bool {
 	switch code {
 	case "IdempotentParameterMismatchException", "TransactionInProgressException", "ReplicatedWriteConflictException",
@@ -50,7 +53,8 @@ func mayBeApplied(code string) bool {
 	return false
 }
 
-// Classify tells the outcome from the error of an operation. sent says whether the request left this process.
+// Classify returns the outcome that the error of an operation stands for. sent is true if the
+// request may have left this process.
 func Classify(err error, sent bool) Outcome {
 	if err == nil {
 		return Done
@@ -73,8 +77,9 @@ func Classify(err error, sent bool) Outcome {
 	return classifySilence(err, sent)
 }
 
-// classifyReasons judges a cancelled transaction, which wrote nothing: refused when a condition did not hold, whatever
-// else there was, and worth another try when the store was only busy.
+// classifyReasons judges a cancelled transaction, which wrote nothing. If a condition did not
+// hold, it is refused, whatever the other reasons are. If the store was only busy, a retry may
+// succeed.
 func classifyReasons(reasons []types.CancellationReason) Outcome {
 	outcome := NotDone
 	for _, reason := range reasons {
@@ -88,7 +93,8 @@ func classifyReasons(reasons []types.CancellationReason) Outcome {
 	return outcome
 }
 
-// ClassifyReason judges what a cancelled transaction says of one of its actions: done when that would have been possible.
+// ClassifyReason judges one action of a cancelled transaction by its reason. It returns Done if the
+// action itself would have been possible.
 func ClassifyReason(reason types.CancellationReason) Outcome {
 	switch aws.ToString(reason.Code) {
 	case "", "None":
@@ -102,7 +108,7 @@ func ClassifyReason(reason types.CancellationReason) Outcome {
 	}
 }
 
-// classifyAnswer judges an error that the store itself gave.
+// classifyAnswer judges an error that the store itself returned.
 func classifyAnswer(code string, err error) Outcome {
 	if notApplied(code) {
 		return NotDone
@@ -134,8 +140,8 @@ func classifySilence(err error, sent bool) Outcome {
 	return Unknown
 }
 
-// clockWasWrong tells whether the store turned a signature away because of the time in it. The SDK has noted the
-// difference and signs the next attempt with it.
+// clockWasWrong reports whether the store rejected a signature because of the time in it. The SDK
+// has noted the difference, and uses it when it signs the next attempt.
 func clockWasWrong(err error) bool {
 	var skew interface{ RetryableError() bool }
 	var api smithy.APIError
@@ -149,13 +155,15 @@ func clockWasWrong(err error) bool {
 	return false
 }
 
-// TurnedAway tells whether the store answered that it is too busy and did nothing: throttled, or in conflict with others.
+// TurnedAway reports whether the store answered that it did nothing because it is too busy: it
+// throttled the request, or the request was in conflict with others.
 func TurnedAway(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
 }
 
-// Ended is the error of a context that has ended, with its cause where the caller gave one, and nil before.
+// Ended returns the error of a context that has ended, together with its cause if the caller gave
+// one. It returns nil as long as the context has not ended.
 func Ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(cause, err) {
@@ -170,7 +178,7 @@ func NoTable(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// Denied reports whether the store answered that these credentials are not allowed to do that.
+// Denied reports whether the store answered that these credentials do not allow the request.
 func Denied(err error) bool {
 	var api smithy.APIError
 	var response *smithyhttp.ResponseError

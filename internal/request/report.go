@@ -1,42 +1,22 @@
 package request
 
 import (
-	"context"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 )
 
-// A Report is what became of one attempt, for who counts them.
+// A Report tells a program that counts requests the outcome of one attempt.
 type Report struct {
 	Operation string // of DynamoDB, such as "UpdateItem"
 	Outcome   Outcome
 	Took      time.Duration
-	Units     float64 // that the store says it has consumed; zero where it does not say
+	Units     float64 // consumed, as the store reports; zero if it does not
 	Err       error
 }
 
-// OnReport has report called after each attempt, from the goroutine that made it, and has the store asked for what each
-// consumed. It is to be called before the first attempt.
-func (s *Sender) OnReport(report func(context.Context, Report)) { s.report = report }
-
-// measure notes the operation of an attempt, and what it consumed.
-func (s *Sender) measure(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-	answer, _ := ctx.Value(answerKey{}).(*Answer)
-	if answer == nil {
-		return next.HandleInitialize(ctx, in)
-	}
-	answer.operation = middleware.GetOperationName(ctx)
-	askForUnits(in.Parameters)
-	out, metadata, err := next.HandleInitialize(ctx, in)
-	if err == nil {
-		answer.units = Units(out.Result)
-	}
-	return out, metadata, err
-}
-
+// askForUnits makes a request ask the store for the capacity that it consumes.
 func askForUnits(input any) {
 	const total = types.ReturnConsumedCapacityTotal
 	switch input := input.(type) {
@@ -57,7 +37,8 @@ func askForUnits(input any) {
 	}
 }
 
-// Units are what the output of an operation says that it consumed; zero where it does not say.
+// Units returns the capacity that an operation consumed, as its output reports; zero if the output
+// does not report it.
 func Units(output any) float64 {
 	var all []types.ConsumedCapacity
 	var one *types.ConsumedCapacity

@@ -14,21 +14,19 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// errShutdown ends a run when Lambda ends the process.
-var errShutdown = errors.New("the process is being shut down")
-
-// A function is what Lambda invokes, several times at once where it is set up to. The store is kept between invocations
-// for what it knows of the time, and nothing else is.
+// A function handles the invocations of Lambda. If Lambda is set up for it, several run at once.
+// Only the store lives on between invocations, because it knows the store's time.
 type function struct {
-	problem  error // with the configuration; then there is nothing else
+	problem  error // with the configuration; if it is set, the other fields are not
 	settings settings
 	store    *dynamolease.Store
 	log      *slog.Logger
 	out      io.Writer // for metrics: the function's standard output
 }
 
-// newFunction makes no request, and is quick. What is wrong with the configuration is the error of each invocation: Lambda
-// passes that on and counts it, whereas of a process that exits it shows the exit status.
+// newFunction makes no request, and is quick. If the configuration is wrong, each invocation
+// returns that error: Lambda passes it on and counts it. If the process exited instead, Lambda
+// would show only the exit status.
 func newFunction(ctx context.Context, getenv func(string) string, log *slog.Logger, out io.Writer) *function {
 	f := &function{log: log, out: out}
 	if f.settings, f.problem = readSettings(getenv); f.problem == nil {
@@ -49,7 +47,7 @@ func openStore(ctx context.Context, table string, log *slog.Logger) (*dynamoleas
 	return store, nil
 }
 
-// invoke is one run. ctx ends at the function's timeout.
+// invoke does one run. ctx ends at the function's timeout.
 func (f *function) invoke(ctx context.Context) (*summary, error) {
 	if f.problem != nil {
 		f.log.ErrorContext(ctx, "bad configuration", "err", f.problem)
@@ -66,18 +64,19 @@ func (f *function) invoke(ctx context.Context) (*summary, error) {
 	return &run, nil
 }
 
-// failure is what an invocation fails with. A run that had to stop is none if it got anywhere.
+// failure returns the error of an invocation. A run that had to stop early is no failure if it
+// read any row.
 func failure(run summary, err error) error {
 	switch {
 	case errors.Is(err, errShutdown) && run.Scanned > 0:
 		return nil
 	case err == nil && !run.Complete && run.Scanned == 0:
-		return fmt.Errorf("reap: no row was read before the run was stopped by %s", run.Stopped)
+		return fmt.Errorf("reap: the run was stopped by %s before it read a row", run.Stopped)
 	}
 	return err
 }
 
-// tell logs what the run did, whether it failed or not.
+// tell logs the result of the run, even if it failed.
 func (f *function) tell(ctx context.Context, run summary, malformed []error, err error) {
 	if len(malformed) > 0 {
 		f.log.WarnContext(ctx, "unreadable rows", "table", run.Table, "count", run.Unreadable, "first", texts(malformed))

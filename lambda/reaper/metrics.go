@@ -9,7 +9,7 @@ import (
 
 const namespace = "dynamolease"
 
-// A metric is defined for CloudWatch by its name and unit.
+// A metric is a value with the name and unit that define it for CloudWatch.
 type metric struct {
 	Name  string
 	Unit  string
@@ -36,14 +36,15 @@ func (s summary) metrics() []metric {
 	}
 }
 
-// A directive tells CloudWatch which members of the line are metrics, and which say what they are about.
+// A directive tells CloudWatch which members of the line are metrics, and which are their
+// dimensions.
 type directive struct {
 	Namespace  string
 	Dimensions [][]string
 	Metrics    []metric
 }
 
-// writeMetrics writes one line in CloudWatch's embedded metric format, in one piece.
+// writeMetrics writes one line in CloudWatch's embedded metric format, with a single write.
 func writeMetrics(w io.Writer, now time.Time, s summary) error {
 	metrics := s.metrics()
 	line := map[string]any{

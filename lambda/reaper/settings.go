@@ -21,18 +21,19 @@ const (
 	maxLimit    = 1_000_000_000
 )
 
-// settings are what the environment says.
+// settings hold the values of the environment.
 type settings struct {
 	table string
 	reap  dynamolease.ReapConfig
 }
 
-// A configurationError names everything that is wrong with the configuration. Lambda shows the name of the type.
+// A configurationError lists all problems of the configuration. Lambda shows the name of the type.
 type configurationError []string
 
 func (e configurationError) Error() string { return strings.Join(e, "; ") }
 
-// readSettings reads the variables that the package documentation lists. The error is a configurationError.
+// readSettings reads the variables that the package documentation lists. The error is a
+// configurationError.
 func readSettings(getenv func(string) string) (settings, error) {
 	tableName := regexp.MustCompile(`^([A-Za-z0-9_.-]{3,255}|arn:[a-z0-9-]+:dynamodb:[^:]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})$`)
 	r := reader{getenv: getenv}
@@ -56,7 +57,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 	return s, nil
 }
 
-// A reader reads variables and collects what is wrong with them.
+// A reader reads variables and collects their problems.
 type reader struct {
 	getenv   func(string) string
 	problems configurationError
@@ -66,7 +67,7 @@ func (r *reader) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// duration reads a duration from 0 to max; 0 if there is none.
+// duration reads a duration from 0 to max. It returns 0 if there is none.
 func (r *reader) duration(name string, max time.Duration) time.Duration {
 	text := r.getenv(name)
 	if text == "" {
@@ -80,7 +81,7 @@ func (r *reader) duration(name string, max time.Duration) time.Duration {
 	return d
 }
 
-// number reads a whole number from 1 to max; 0 if there is none.
+// number reads a whole number from 1 to max. It returns 0 if there is none.
 func (r *reader) number(name string, max int) int {
 	text := r.getenv(name)
 	if text == "" {

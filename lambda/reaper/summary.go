@@ -7,10 +7,14 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// stoppedByShutdown is the reason of a run that ended because its process did.
+// errShutdown is the cause of the end of the context when Lambda ends the process.
+var errShutdown = errors.New("the process is being shut down")
+
+// stoppedByShutdown is the reason of a run that stopped because Lambda ended the process.
 const stoppedByShutdown dynamolease.StopReason = "shutdown"
 
-// A summary is what a run did: the function's response, and what it logs. Its keys are part of the function's interface.
+// A summary is the result of a run. The function responds with it and logs it. Its keys are part of
+// the function's interface.
 type summary struct {
 	Table      string                 `json:"table"`
 	Scanned    int                    `json:"scanned"`
@@ -24,12 +28,12 @@ type summary struct {
 	WriteUnits float64                `json:"writeUnits"`
 	Throttled  int                    `json:"throttled"`
 	Resumed    bool                   `json:"resumed"`
-	Stopped    dynamolease.StopReason `json:"stopped"`  // empty for a run that is complete, or failed
-	Complete   bool                   `json:"complete"` // it got to the end of the table
+	Stopped    dynamolease.StopReason `json:"stopped"`  // empty if the run is complete, or failed
+	Complete   bool                   `json:"complete"` // the run reached the end of the table
 	DurationMS float64                `json:"durationMs"`
 }
 
-// summarize sums up a run of Reap that ended with err.
+// summarize returns the summary of a run of Reap that returned err.
 func summarize(table string, report dynamolease.ReapReport, err error, took time.Duration) summary {
 	s := summary{
 		Table:      table,

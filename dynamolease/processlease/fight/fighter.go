@@ -16,11 +16,12 @@ import (
 
 const node = "writer-1"
 
-// fight is one boot of the node: it gets the identity, uses it while it may, and says so.
+// fight is one boot of the node: it gets the identity, uses it while the lease is valid, and says
+// so.
 func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Duration) error {
 	say := func(format string, args ...any) { fmt.Fprintf(out, name+": "+format+"\n", args...) }
 
-	server, err := dynamotest.Start(ctx) // connects to the referee's
+	server, err := dynamotest.Start(ctx) // connects to the referee's server
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 		return err
 	}
 
-	owner := uuid.New() // a boot is new each time
+	owner := uuid.New() // each boot has its own
 	say("wants to be %s", node)
 	acquired, err := store.Acquire(ctx, owner, time.Minute)
 	if err != nil {
@@ -55,7 +56,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 
 	<-manager.Done()
 	if errors.Is(manager.Err(), processlease.ErrStopped) {
-		return manager.Resign(context.WithoutCancel(ctx)) // the next boot need not wait
+		return manager.Resign(context.WithoutCancel(ctx)) // so that the next boot does not wait
 	}
 	say("is not %s any more: %v", node, manager.Err())
 	held, err := store.TryAcquire(ctx, owner)
@@ -68,7 +69,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 	return nil
 }
 
-// showFence shows the proof that the boot before this one is over, as others can verify it.
+// showFence shows the proof that the former boot is over, and verifies it as any process can.
 func showFence(ctx context.Context, say func(string, ...any), authority *processlease.Authority, fence processlease.Fence) error {
 	holds, err := authority.VerifyFence(ctx, fence)
 	if err != nil {

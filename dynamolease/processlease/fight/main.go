@@ -1,10 +1,11 @@
-// Fight shows two processes that want the identity "writer-1": one gets it, is killed while it holds it, and the other
-// one takes over and shows its fence.
+// Fight shows the failover between two processes that want the identity "writer-1". The first
+// gets it, and is killed while it holds it. The second takes over and shows its fence.
 //
 //	go run ./dynamolease/processlease/fight
 //
-// It starts a local server; set DYNAMODB_ENDPOINT to use one that is running, such as DynamoDB Local. With -kind stop the
-// owner is stopped (as a machine in a suspend is) instead of killed, and continued after the takeover.
+// It starts a local server. To use a server that is running, such as DynamoDB Local, set
+// DYNAMODB_ENDPOINT. With -kind stop the owner is not killed but stopped, like a machine in a
+// suspend, and continued after the takeover.
 package main
 
 import (
@@ -28,10 +29,10 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("fight", flag.ContinueOnError)
-	kind := flags.String("kind", "kill", "what is done to the owner: kill or stop")
+	kind := flags.String("kind", "kill", "what happens to the owner: kill or stop")
 	ttl := flags.Duration("ttl", 3*time.Second, "how long a lease lasts without renewal")
 	table := flags.String("table", "", "the table, in a process that fights")
-	name := flags.String("name", "", "what a process that fights calls itself")
+	name := flags.String("name", "", "the name of a process that fights")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

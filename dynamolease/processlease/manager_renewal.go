@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// watch ends the lease at its deadline, whatever a request is doing then.
+// watch ends the lease at its deadline. It does not wait for any request.
 func (m *Manager) watch(ctx context.Context) {
 	for left := m.Remaining(); left > 0; left = m.Remaining() {
-		if err := sleep(ctx, left); err != nil {
+		if err := request.Sleep(ctx, left); err != nil {
 			m.end(fmt.Errorf("%w: %w", ErrStopped, err))
 			return
 		}
@@ -18,13 +20,12 @@ func (m *Manager) watch(ctx context.Context) {
 	m.expire()
 }
 
-func (m *Manager) expire() { m.end(fmt.Errorf("%w: the lease was not renewed in time", ErrDeadline)) }
-
-// renew renews at next, a time on the clock's Max, and after that at the interval. It returns when the lease is over.
+// renew renews at next, a time on the clock's Max, and then at the interval. It returns when the
+// lease is over.
 func (m *Manager) renew(ctx context.Context, next time.Duration) {
 	clock := m.store.authority.clock
-	for sleep(ctx, next-clock().Max) == nil {
-		if m.Remaining() == 0 { // this node slept through the deadline: nothing may be written any more
+	for request.Sleep(ctx, next-clock().Max) == nil {
+		if m.Remaining() == 0 { // this node slept through the deadline: it must not write any more
 			m.expire()
 			return
 		}
@@ -32,7 +33,7 @@ func (m *Manager) renew(ctx context.Context, next time.Duration) {
 	}
 }
 
-// renewOnce makes one attempt and returns when to make the next.
+// renewOnce makes one attempt and returns the time of the next.
 func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 	a := m.store.authority
 	started := a.clock().Max
@@ -55,13 +56,14 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 	a.logger.WarnContext(ctx, "processlease: renewal failed", "node", m.own.Node, "owner", m.own.Owner,
 		"term", m.own.Term, "remaining", m.Remaining(), "err", err)
 	if errors.Is(err, ErrInvalid) {
-		return started + m.interval // what is wrong with the rows is not gone in a moment
+		return started + m.interval // a quick retry does not help while the rows are wrong
 	}
 	return a.clock().Max + min(retryDelay, m.interval)
 }
 
-// extend counts the new deadline from the start of the attempt that was applied, however long its answer took. If the
-// former one has passed meanwhile, the renewal came too late: the lease in the table is this boot's, and it is of no use.
+// extend counts the new deadline from the start of the attempt that was applied, however long its
+// answer took. If the former deadline has passed meanwhile, the renewal came too late: this boot
+// has the lease in the table, but cannot use it any more.
 func (m *Manager) extend(out Outcome) {
 	if !m.validity.extend(out.own.start.Max + m.store.authority.ttl) {
 		m.expire()

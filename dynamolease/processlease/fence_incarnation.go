@@ -12,25 +12,33 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// FencingDeadline is the deadline that the context of a [Authority.FenceIncarnation] beginning now should have: a full
-// ttl, as an observer counts it, and io for its requests, which must be positive. A boot that goes by a longer ttl than this
-// authority's needs a later one.
+// FencingDeadline returns the deadline for the context of an [Authority.FenceIncarnation] that
+// begins now: a full ttl, as an observer counts it, plus io for its requests. io must be
+// positive. If the boot uses a longer ttl than this authority, the call needs a later deadline.
 func (a *Authority) FencingDeadline(io time.Duration) (time.Time, error) {
 	if io <= 0 {
-		return time.Time{}, &dynamolease.ArgumentError{Argument: "io", Problem: "must be positive: fencing takes requests, besides the ttl"}
+		return time.Time{}, &dynamolease.ArgumentError{Argument: "io", Problem: "must be positive: fencing needs time for requests, in addition to the ttl"}
 	}
 	return time.Now().Add(fullTTL(a.ttl) + io), nil
 }
 
-// FenceIncarnation makes sure that a boot of a node is superseded, and returns the verified proof of it.
+// FenceIncarnation makes sure that a boot of a node is superseded, and returns the verified proof.
 //
-// If it is superseded already, that is the fence of the takeover that ended its term, at once; the same one whenever it
-// is called, whatever came later, until the retention has passed. Otherwise the boot is observed for a full ttl and
-// then superseded by an owner that nobody is. The next boot of the node has to observe that one for a ttl in turn.
+// If the boot is already superseded, the call returns at once. The proof is the fence of the
+// takeover that ended the boot's term. Later calls return that fence too, whatever happened
+// since, until its retention has passed.
 //
-// The error is [ErrRenewed] if the boot proves to be alive, [ErrDeadline] at once if ctx ends before a full ttl has
-// passed, and later if it ends before there is proof, and [ErrMissing] if the node has no head or the boot never
-// held its lease. The call may be repeated after any of them.
+// Otherwise the call observes the boot for a full ttl. Then it supersedes the boot with a new owner
+// that no process uses. The next boot of the node must in turn observe that owner for a ttl.
+//
+// The errors are:
+//
+//   - [ErrRenewed] if the boot proves to be alive
+//   - [ErrDeadline] at once if ctx would end before a full ttl has passed, and later if ctx ends
+//     before there is proof
+//   - [ErrMissing] if the node has no head, or if the boot never held its lease
+//
+// The call may be repeated after any of them.
 func (a *Authority) FenceIncarnation(ctx context.Context, participant Participant) (Fence, error) {
 	if err := participant.check(); err != nil {
 		return Fence{}, fmt.Errorf("fence: %w", err)
@@ -47,12 +55,10 @@ func (a *Authority) FenceIncarnation(ctx context.Context, participant Participan
 
 func (a *Authority) fence(ctx context.Context, s *Store, participant Participant) (Fence, error) {
 	for {
-		seen, err := s.read(ctx, s.budget())
+		seen, err := a.currentHead(ctx, s.node, s.budget())
 		switch {
 		case err != nil:
 			return Fence{}, err
-		case !seen.exists():
-			return Fence{}, missing("the node has no head")
 		case seen.Owner != participant.Owner:
 			return a.verifiedEvidence(ctx, participant)
 		}
@@ -63,17 +69,19 @@ func (a *Authority) fence(ctx context.Context, s *Store, participant Participant
 		case current.Owner == participant.Owner && !current.Resigned:
 			return Fence{}, fmt.Errorf("%w: term %d, now seq %d", ErrRenewed, current.Term, current.Seq)
 		}
-		// It was superseded, by this call or another, or it has resigned and can be at once.
+		// This call or another superseded the boot, or it has resigned and the next round can
+		// supersede it at once.
 	}
 }
 
-// supersede waits until the observation permits a takeover, tries it, and returns the record that is current then.
+// supersede waits until the observation permits a takeover, tries it, and returns the record that
+// is current after that.
 func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < o.Remaining() {
-		return Lease{}, fmt.Errorf("%w: %v left, and a full ttl takes %v", ErrDeadline, time.Until(deadline), o.Remaining())
+		return Lease{}, fmt.Errorf("%w: %v left, but a full ttl takes %v", ErrDeadline, time.Until(deadline), o.Remaining())
 	}
 	for o.Remaining() > 0 {
-		if err := sleep(ctx, o.Remaining()); err != nil {
+		if err := request.Sleep(ctx, o.Remaining()); err != nil {
 			return Lease{}, err
 		}
 	}
@@ -81,7 +89,8 @@ func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
 	return out.Lease, err
 }
 
-// budgetUntil allows attempts until the deadline of ctx, and at least for a call's share of the ttl.
+// budgetUntil returns a budget that lasts until the deadline of ctx, but at least for a call's
+// share of the ttl.
 func (s *Store) budgetUntil(ctx context.Context) *request.Budget {
 	ttl := s.authority.ttl
 	total := ttl / 2
@@ -91,7 +100,7 @@ func (s *Store) budgetUntil(ctx context.Context) *request.Budget {
 	return request.NewBudget(total, ttl/6)
 }
 
-// verifiedEvidence is the proof that a boot was superseded, whoever did it.
+// verifiedEvidence returns the proof that a boot was superseded, by this process or another.
 func (a *Authority) verifiedEvidence(ctx context.Context, p Participant) (Fence, error) {
 	f, found, err := a.evidence(ctx, p.Node, predecessorKey(p.Node, p.Owner), a.budget())
 	switch {
@@ -105,7 +114,7 @@ func (a *Authority) verifiedEvidence(ctx context.Context, p Participant) (Fence,
 	}
 	superseded, err := a.checkSuperseded(ctx, f)
 	if err == nil && !superseded {
-		err = invalid("owner %v holds the lease although there is a fence against it", p.Owner)
+		err = invalid("owner %v holds the lease, although there is a fence against it", p.Owner)
 	}
 	return f, err
 }
