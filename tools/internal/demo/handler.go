@@ -39,8 +39,9 @@ func readCheckpoint(data []byte) (checkpoint, error) {
 	return at, nil
 }
 
-// handle counts one partition, from where its checkpoint says. An error while the partition is this worker's ends the
-// whole worker, and so the demo. That it comes to be another's is none: that one goes on from the checkpoint.
+// handle counts one partition from its checkpoint on. An error while the worker holds the partition
+// ends the worker, and so the demo. Losing the partition is no error: its next owner goes on from
+// the checkpoint.
 func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error {
 	err := w.count(ctx, lease)
 	if err != nil && ctx.Err() == nil && lease.Remaining() > 0 {
