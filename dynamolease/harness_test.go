@@ -44,7 +44,7 @@ func named(w *testkit.World) *world {
 
 // A node is one process of the world with a store of its own.
 type node struct {
-	*testkit.Node
+	*testkit.TestNode
 	*dynamolease.Store
 	w   *world
 	raw *dynamodb.Client // past the store, for looking and meddling
@@ -67,7 +67,7 @@ func (w *world) node(optFns ...func(*dynamolease.Options)) *node {
 // coldNode is a node that has just started.
 func (w *world) coldNode(optFns ...func(*dynamolease.Options)) *node {
 	w.Helper()
-	n := &node{Node: w.NewNode(), w: w}
+	n := &node{TestNode: w.NewNode(), w: w}
 	options := []func(*dynamolease.Options){func(o *dynamolease.Options) { o.Elapsed = n.Clocks() }}
 	n.raw = n.Path.Client()
 	store, err := dynamolease.New(n.raw, w.Table, append(options, optFns...)...)

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// Clock chooses the time by which leases expire. Defaults to the store's own clock; see
 	// [Clock].
-	Clock Clock
+	Clock ClockOptions
 
 	// Renewal chooses how Renew writes. Defaults to [Transactions].
 	Renewal Renewal
@@ -56,7 +56,7 @@ type Options struct {
 // A Clock chooses the time by which leases expire. The zero value is the store's own clock, with
 // the defaults below. A node reads it from the Date header of the store's responses. All nodes
 // that share a table must use one kind of clock.
-type Clock struct {
+type ClockOptions struct {
 	// Slack is by how much the Date header may be late, beyond its whole seconds, because a front
 	// end caches it. The time until an expired lease can be taken grows as much. Defaults to 1
 	// second.
@@ -80,7 +80,7 @@ type Clock struct {
 // NodeClock returns a clock that takes the time from each node's own wall clock. That must never
 // be wrong by more than maxSkew. An expired lease can be taken twice maxSkew later. Choose
 // NodeClock only if something between the nodes and the store forges dates.
-func NodeClock(maxSkew time.Duration) Clock { return Clock{MaxSkew: maxSkew, node: true} }
+func NodeClock(maxSkew time.Duration) ClockOptions { return ClockOptions{MaxSkew: maxSkew, node: true} }
 
 // A Renewal chooses how Renew writes.
 type Renewal int
@@ -142,7 +142,7 @@ func (o *Options) validate() error {
 }
 
 // nodeClock returns the clock with which this node measures how much time has passed.
-func (o *Options) nodeClock() elapsed.Clock {
+func (o *Options) nodeClock() elapsed.Stopwatch {
 	if o.Elapsed == nil {
 		return elapsed.System(o.IgnoreWallClock)
 	}
@@ -153,7 +153,7 @@ func (o *Options) nodeClock() elapsed.Clock {
 	}
 }
 
-func (o *Options) storeClock(node elapsed.Clock) *storeclock.Clock {
+func (o *Options) storeClock(node elapsed.Stopwatch) *storeclock.Clock {
 	return storeclock.New(storeclock.Config{
 		Elapsed:  node,
 		Slack:    o.Clock.Slack,

@@ -29,7 +29,7 @@ func Example_writer() {
 }
 
 func boot(ctx context.Context, authority *processlease.Authority) {
-	store, err := authority.StoreFor("writer-1")
+	store, err := authority.Identity("writer-1")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func boot(ctx context.Context, authority *processlease.Authority) {
 		log.Fatal(err)
 	}
 	if manager.Valid() { // takes nanoseconds: ask before every write
-		fmt.Println("writes in term", manager.Lease().Term)
+		fmt.Println("writes in term", manager.Record().Term)
 	}
 	if err := manager.Resign(ctx); err != nil {
 		log.Fatal(err)

@@ -66,7 +66,7 @@ func (f *fixture) seed() *fixture {
 		f.Fatal(err)
 	}
 	defer authority.Close()
-	store, err := authority.StoreFor("writer-1")
+	store, err := authority.Identity("writer-1")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // A clock is the elapsed-time clock of a node, which a test can make wrong.
-type clock struct{ *testkit.Clock }
+type clock struct{ *testkit.TestClock }
 
 func newClock() clock { return clock{testkit.NewClock()} }
 

@@ -25,33 +25,33 @@ import (
 // a new owner. Each of these errors, except ErrSuperseded, is also
 // [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has not seen the
 // record since.
-func (s *Store) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Outcome, error) {
+func (s *Identity) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Result, error) {
 	if err := checkOwner(owner); err != nil {
-		return Outcome{}, s.explain(err, "acquire")
+		return Result{}, s.explain(err, "acquire")
 	}
 	if budget <= 0 {
-		return Outcome{}, s.explain(&dynamolease.ArgumentError{Argument: "budget", Problem: "must be positive"}, "acquire")
+		return Result{}, s.explain(&dynamolease.ArgumentError{Argument: "budget", Problem: "must be positive"}, "acquire")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, budget, fmt.Errorf("%w: not acquired within %v", ErrDeadline, budget))
 	defer cancel()
-	a := &acquisition{store: s, owner: owner}
+	a := &claim{store: s, owner: owner}
 	for {
 		out, reason := a.step(ctx)
 		switch {
 		case out.Acquired:
 			return out, nil
 		case !mayPass(reason):
-			return Outcome{}, s.explain(a.failed(reason), "acquire")
+			return Result{}, s.explain(a.failed(reason), "acquire")
 		}
 		if err := a.pause(ctx, reason); err != nil {
-			return Outcome{}, s.explain(a.failed(fmt.Errorf("%w: last: %w", err, reason)), "acquire")
+			return Result{}, s.explain(a.failed(fmt.Errorf("%w: last: %w", err, reason)), "acquire")
 		}
 	}
 }
 
 // An acquisition is one call of Acquire.
-type acquisition struct {
-	store    *Store
+type claim struct {
+	store    *Identity
 	owner    uuid.UUID
 	observed Observation // of the boot that held the lease at the last look
 	unknown  bool        // a write was not answered, and the call has not seen the record since
@@ -59,7 +59,7 @@ type acquisition struct {
 
 // failed returns the error of the whole call. It adds ErrUnknownOutcome if an earlier step left a
 // write open.
-func (a *acquisition) failed(err error) error {
+func (a *claim) failed(err error) error {
 	if errors.Is(err, ErrSuperseded) {
 		return err // if a write was applied, its term is already over
 	}
@@ -70,14 +70,14 @@ func (a *acquisition) failed(err error) error {
 }
 
 // step does the next step, once. Its error says why the call has not acquired the lease.
-func (a *acquisition) step(ctx context.Context) (Outcome, error) {
+func (a *claim) step(ctx context.Context) (Result, error) {
 	out, err := a.next(ctx)
 	var held *HeldError
 	a.unknown = !errors.As(err, &held) && (a.unknown || errors.Is(err, dynamolease.ErrUnknownOutcome))
 	return out, err
 }
 
-func (a *acquisition) next(ctx context.Context) (Outcome, error) {
+func (a *claim) next(ctx context.Context) (Result, error) {
 	if a.observed.store != nil && a.observed.Remaining() == 0 {
 		out, err := a.store.tryTakeover(ctx, a.observed, a.store.budget())
 		if err != nil || out.Acquired {
@@ -89,17 +89,17 @@ func (a *acquisition) next(ctx context.Context) (Outcome, error) {
 	if err != nil || out.Acquired {
 		return out, err
 	}
-	if out.Lease != a.observed.head.Lease {
+	if out.Record != a.observed.head.Record {
 		if a.observed, err = a.store.observeRival(ctx, a.owner); err != nil {
-			return Outcome{}, err
+			return Result{}, err
 		}
 	}
-	return Outcome{}, &HeldError{a.observed.head.Lease}
+	return Result{}, &HeldError{a.observed.head.Record}
 }
 
 // pause waits for the end of the observation or for the next look at the holder, whichever is
 // sooner.
-func (a *acquisition) pause(ctx context.Context, reason error) error {
+func (a *claim) pause(ctx context.Context, reason error) error {
 	look := a.store.authority.ttl / 5
 	var held *HeldError
 	if !errors.As(reason, &held) {

@@ -22,7 +22,7 @@ func TestTryAcquire(t *testing.T) {
 		if _, found, err := a.store.Load(w.Context()); found || err != nil {
 			w.Fatalf("a new node has a record: %v, %v", found, err)
 		}
-		want := processlease.Lease{Node: w.node, Owner: a.owner, Term: 1, Seq: 1, ExpiresAt: time.Now().Add(ttl).UTC().Truncate(time.Millisecond)}
+		want := processlease.Record{Node: w.node, Owner: a.owner, Term: 1, Seq: 1, ExpiresAt: time.Now().Add(ttl).UTC().Truncate(time.Millisecond)}
 		if got := a.acquire(); got != want {
 			w.Errorf("acquired %+v, want %+v", got, want)
 		}
@@ -71,12 +71,12 @@ func TestTryAcquire(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		door := dynamotest.NewDoor()
 		a.Path.Next("UpdateItem", door.Hold)
-		late := make(chan processlease.Outcome)
+		late := make(chan processlease.Result)
 		go func() { late <- a.try() }()
 		<-door.Arrived()
 		won := b.acquire()
 		door.Release()
-		if lost := <-late; lost.Acquired || lost.Lease != won {
+		if lost := <-late; lost.Acquired || lost.Record != won {
 			w.Errorf("the late creator got %+v, want the winner's %v", lost, won)
 		}
 		if got := w.boot().load(); got != won {
@@ -151,7 +151,7 @@ func TestLostResponse(t *testing.T) {
 		if _, err := a.store.TryAcquire(ctx, a.owner); !errors.Is(err, dynamolease.ErrUnknownOutcome) {
 			w.Fatal(err)
 		}
-		other := make(chan processlease.Outcome)
+		other := make(chan processlease.Result)
 		a.Path.Next("UpdateItem", door.Hold)
 		go func() { other <- a.outcome(a.store.TryAcquire(w.Context(), uuid.New())) }()
 		<-door.Arrived()
@@ -162,7 +162,7 @@ func TestLostResponse(t *testing.T) {
 			}
 		}
 		door.Release()
-		if out := <-other; out.Acquired || out.Lease.Owner != a.owner {
+		if out := <-other; out.Acquired || out.Record.Owner != a.owner {
 			w.Errorf("the other owner got %+v", out)
 		}
 	})
@@ -187,7 +187,7 @@ func TestAcquire(t *testing.T) {
 	subtest(t, "free", func(w *world) {
 		a := w.boot()
 		out := a.outcome(a.store.Acquire(w.Context(), a.owner, time.Minute))
-		if !out.Acquired || out.Lease.Term != 1 || len(a.Path.Requests()) != 2 {
+		if !out.Acquired || out.Record.Term != 1 || len(a.Path.Requests()) != 2 {
 			w.Errorf("%+v after %d requests", out, len(a.Path.Requests()))
 		}
 	})
@@ -200,7 +200,7 @@ func TestAcquire(t *testing.T) {
 		b.Path.Next("TransactWriteItems", dynamotest.LoseRequest())
 		b.Path.Next("TransactWriteItems", dynamotest.LoseResponse())
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
-		if took := time.Since(began); !out.Acquired || out.Lease.Term != 2 || took < ttl || took > ttl+time.Second {
+		if took := time.Since(began); !out.Acquired || out.Record.Term != 2 || took < ttl || took > ttl+time.Second {
 			w.Errorf("%+v after %v", out, took)
 		}
 	})
@@ -212,7 +212,7 @@ func TestAcquire(t *testing.T) {
 		time.AfterFunc(2*ttl, stop)
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
 		// The observation is as good as before.
-		if took := time.Since(began); out.Lease.Term != 2 || took > 2*ttl+2*time.Second {
+		if took := time.Since(began); out.Record.Term != 2 || took > 2*ttl+2*time.Second {
 			w.Errorf("%+v after %v", out, took)
 		}
 	})
@@ -223,7 +223,7 @@ func TestAcquire(t *testing.T) {
 		began := time.Now()
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
 		// The last renewal is at 24 s, and it is noticed within a fifth of the ttl.
-		if took := time.Since(began); out.Lease.Term != 2 || took < 34*time.Second || took > 37*time.Second {
+		if took := time.Since(began); out.Record.Term != 2 || took < 34*time.Second || took > 37*time.Second {
 			w.Errorf("%+v after %v", out, took)
 		}
 	})
@@ -237,7 +237,7 @@ func TestAcquire(t *testing.T) {
 		})
 		began := time.Now()
 		out := b.outcome(b.store.Acquire(w.Context(), b.owner, time.Minute))
-		if took := time.Since(began); out.Lease.Term != 2 || took < 5*time.Second || took > 8*time.Second {
+		if took := time.Since(began); out.Record.Term != 2 || took < 5*time.Second || took > 8*time.Second {
 			w.Errorf("%+v after %v", out, took)
 		}
 	})
@@ -247,7 +247,7 @@ func TestAcquire(t *testing.T) {
 		began := time.Now()
 		_, err := b.store.Acquire(w.Context(), b.owner, 35*time.Second)
 		var held *processlease.HeldError
-		if !errors.Is(err, processlease.ErrDeadline) || !errors.As(err, &held) || held.Lease.Owner != a.owner {
+		if !errors.Is(err, processlease.ErrDeadline) || !errors.As(err, &held) || held.Record.Owner != a.owner {
 			w.Errorf("got %v", err)
 		}
 		if took := time.Since(began); took != 35*time.Second {

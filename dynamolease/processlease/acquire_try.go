@@ -21,14 +21,14 @@ import (
 // success of the attempt of this call that left it; if an earlier call left it, TryAcquire renews
 // it. So a caller that acquired has the lease for at least a ttl from the start of the call. The
 // call retries for about half the ttl. It may be repeated.
-func (s *Store) TryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
+func (s *Identity) TryAcquire(ctx context.Context, owner uuid.UUID) (Result, error) {
 	out, err := s.tryAcquire(ctx, owner)
 	return out, s.explain(err, "acquire")
 }
 
-func (s *Store) tryAcquire(ctx context.Context, owner uuid.UUID) (Outcome, error) {
+func (s *Identity) tryAcquire(ctx context.Context, owner uuid.UUID) (Result, error) {
 	if err := checkOwner(owner); err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	c := s.change(owner)
 	c.consult = func(ctx context.Context, seen head, budget *request.Budget) error {

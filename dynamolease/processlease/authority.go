@@ -23,7 +23,7 @@ type Authority struct {
 	retention time.Duration // of fences; may be KeepFences
 	logger    *slog.Logger
 
-	clock      elapsed.Clock
+	clock      elapsed.Stopwatch
 	quick      *quickClock // for Manager.Valid
 	background sync.WaitGroup
 

@@ -21,7 +21,7 @@ import (
 // must judge it again, like any other head: the earlier call wanted something else, and a boot that
 // acquires now must have the whole ttl from now on.
 type change struct {
-	store  *Store
+	store  *Identity
 	owner  uuid.UUID
 	by     any             // a Manager: its earlier attempts count as this call's own; nil for none
 	seen   *head           // the head if the caller has read it already
@@ -39,30 +39,30 @@ type change struct {
 	existed bool // the call saw a head
 }
 
-func (s *Store) change(owner uuid.UUID) *change {
+func (s *Identity) change(owner uuid.UUID) *change {
 	return &change{store: s, owner: owner, budget: s.budget()}
 }
 
 // do carries the change through. The error wraps [dynamolease.ErrUnknownOutcome] if an attempt was
 // never answered and the call has not seen the head since.
-func (c *change) do(ctx context.Context) (Outcome, error) {
+func (c *change) do(ctx context.Context) (Result, error) {
 	a, k := c.store.authority, headKey(c.store.node)
 	done, err := c.rowChange(k).Do(ctx, a.rows)
 	switch {
 	case err != nil:
-		return Outcome{}, a.failure(ctx, err)
+		return Result{}, a.failure(ctx, err)
 	case done.Applied == nil:
 		at, _ := a.rows.Time.Moment()
 		c.store.heads.Keep(k, done.Known, at)
-		return Outcome{Lease: done.Known.Row.Lease}, nil
+		return Result{Record: done.Known.Row.Record}, nil
 	}
 	c.store.heads.Keep(k, done.Known, done.Applied.At)
 	applied := done.Applied.Row
 	if applied.fence != nil {
 		a.retire(ctx, applied.fence.Predecessor)
 	}
-	return Outcome{
-		Lease: applied.Lease, Acquired: true, Fence: applied.fence,
+	return Result{
+		Record: applied.Record, Acquired: true, Fence: applied.fence,
 		own: &acquired{store: c.store, head: applied.head, start: done.Applied.At.Start},
 	}, nil
 }

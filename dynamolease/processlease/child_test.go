@@ -50,7 +50,7 @@ func runChild() error {
 	if err != nil {
 		return err
 	}
-	store, err := authority.StoreFor(os.Getenv(childNode))
+	store, err := authority.Identity(os.Getenv(childNode))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func runChild() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("acquired", time.Now().UnixNano(), out.Lease.Term, owner)
+	fmt.Println("acquired", time.Now().UnixNano(), out.Record.Term, owner)
 	m, err := processlease.NewManager(ctx, out)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func runChild() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("late", out.Lease.Owner, out.Lease.Term)
+	fmt.Println("late", out.Record.Owner, out.Record.Term)
 	<-m.Done()
 	return nil
 }
@@ -109,7 +109,7 @@ func useLease(m *processlease.Manager) (lastValid int64) {
 			fmt.Println("valid", lastValid)
 			said = lastValid
 		}
-		if now := m.Lease().Seq; now != seq {
+		if now := m.Record().Seq; now != seq {
 			fmt.Println("renewed", now)
 			seq = now
 		}

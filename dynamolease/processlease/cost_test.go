@@ -88,7 +88,7 @@ func (w *world) metered() (*boot, *meter) {
 		w.Fatal(err)
 	}
 	b.authority = authority
-	if b.store, err = authority.StoreFor(w.node); err != nil {
+	if b.store, err = authority.Identity(w.node); err != nil {
 		w.Fatal(err)
 	}
 	return b, m

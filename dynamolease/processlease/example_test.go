@@ -26,7 +26,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer authority.Close()
-	store, err := authority.StoreFor("writer-1")
+	store, err := authority.Identity("writer-1")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for i := 0; i < 3 && manager.Valid(); i++ {
-		fmt.Println("write as writer-1, in term", manager.Lease().Term)
+		fmt.Println("write as writer-1, in term", manager.Record().Term)
 	}
 	if err := manager.Err(); err != nil {
 		log.Fatal("stop all work: ", err)

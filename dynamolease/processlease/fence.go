@@ -13,8 +13,8 @@ import (
 // former boot and the first record of the latter. The transaction of the takeover itself writes it,
 // once, and it never changes.
 type Fence struct {
-	Predecessor Lease `json:"predecessor"` // the last record of the boot that was superseded
-	Successor   Lease `json:"successor"`   // the record that superseded it
+	Predecessor Record `json:"predecessor"` // the last record of the boot that was superseded
+	Successor   Record `json:"successor"`   // the record that superseded it
 }
 
 // Validate returns an error unless one takeover can lead from the one record to the other: one

@@ -53,7 +53,7 @@ func (a *Authority) FenceIncarnation(ctx context.Context, participant Participan
 	return f, nil
 }
 
-func (a *Authority) fence(ctx context.Context, s *Store, participant Participant) (Fence, error) {
+func (a *Authority) fence(ctx context.Context, s *Identity, participant Participant) (Fence, error) {
 	for {
 		seen, err := a.currentHead(ctx, s.node, s.budget())
 		switch {
@@ -76,22 +76,22 @@ func (a *Authority) fence(ctx context.Context, s *Store, participant Participant
 
 // supersede waits until the observation permits a takeover, tries it, and returns the record that
 // is current after that.
-func (s *Store) supersede(ctx context.Context, o Observation) (Lease, error) {
+func (s *Identity) supersede(ctx context.Context, o Observation) (Record, error) {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < o.Remaining() {
-		return Lease{}, fmt.Errorf("%w: %v left, but a full ttl takes %v", ErrDeadline, time.Until(deadline), o.Remaining())
+		return Record{}, fmt.Errorf("%w: %v left, but a full ttl takes %v", ErrDeadline, time.Until(deadline), o.Remaining())
 	}
 	for o.Remaining() > 0 {
 		if err := request.Sleep(ctx, o.Remaining()); err != nil {
-			return Lease{}, err
+			return Record{}, err
 		}
 	}
 	out, err := s.tryTakeover(ctx, o, s.budgetUntil(ctx))
-	return out.Lease, err
+	return out.Record, err
 }
 
 // budgetUntil returns a budget that lasts until the deadline of ctx, but at least for a call's
 // share of the ttl.
-func (s *Store) budgetUntil(ctx context.Context) *request.Budget {
+func (s *Identity) budgetUntil(ctx context.Context) *request.Budget {
 	ttl := s.authority.ttl
 	total := ttl / 2
 	if deadline, ok := ctx.Deadline(); ok {

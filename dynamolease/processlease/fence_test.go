@@ -18,8 +18,8 @@ func TestFence(t *testing.T) {
 	t.Run("PL11/neighbours only", func(t *testing.T) {
 		a, b := uuid.New(), uuid.New()
 		good := processlease.Fence{
-			Predecessor: processlease.Lease{Node: "n", Owner: a, Term: 3, Seq: 8},
-			Successor:   processlease.Lease{Node: "n", Owner: b, Term: 4, Seq: 9},
+			Predecessor: processlease.Record{Node: "n", Owner: a, Term: 3, Seq: 8},
+			Successor:   processlease.Record{Node: "n", Owner: b, Term: 4, Seq: 9},
 		}
 		if err := good.Validate(); err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestFence(t *testing.T) {
 				f.Predecessor.Node, f.Successor.Node = n, n
 			},
 			"nothing in it":       func(f *processlease.Fence) { *f = processlease.Fence{} },
-			"predecessor missing": func(f *processlease.Fence) { f.Predecessor = processlease.Lease{} },
+			"predecessor missing": func(f *processlease.Fence) { f.Predecessor = processlease.Record{} },
 		} {
 			f := good
 			spoil(&f)
@@ -83,9 +83,9 @@ func TestFence(t *testing.T) {
 }
 
 // leases collide often enough for fences to be valid now and then.
-var leases = rapid.Custom(func(t *rapid.T) processlease.Lease {
+var leases = rapid.Custom(func(t *rapid.T) processlease.Record {
 	small := rapid.OneOf(rapid.Uint64Range(0, 3), rapid.Uint64Range(math.MaxUint64-1, math.MaxUint64))
-	return processlease.Lease{
+	return processlease.Record{
 		Node:  rapid.SampledFrom([]string{"a", "a", "b", ""}).Draw(t, "node"),
 		Owner: uuid.UUID{15: byte(rapid.IntRange(0, 3).Draw(t, "owner"))},
 		Term:  small.Draw(t, "term"),

@@ -218,8 +218,8 @@ func TestFencing(t *testing.T) {
 		}
 		began := time.Now()
 		out := next.outcome(next.store.Acquire(w.Context(), next.owner, time.Minute))
-		if took := time.Since(began); out.Lease.Term != 3 || took < ttl || took > ttl+time.Second {
-			w.Errorf("%v after %v", out.Lease, took)
+		if took := time.Since(began); out.Record.Term != 3 || took < ttl || took > ttl+time.Second {
+			w.Errorf("%v after %v", out.Record, took)
 		}
 	})
 	subtest(t, "one that resigned", func(w *world) {

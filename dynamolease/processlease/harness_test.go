@@ -44,10 +44,10 @@ func named(w *testkit.World) *world { return &world{World: w, node: "writer-" + 
 
 // A boot is one process that wants to be the world's node: its own path to the server, its own clocks, its own owner.
 type boot struct {
-	*testkit.Node
+	*testkit.TestNode
 	w         *world
 	authority *processlease.Authority
-	store     *processlease.Store
+	store     *processlease.Identity
 	owner     uuid.UUID
 }
 
@@ -63,7 +63,7 @@ func (w *world) bootAs(node string) *boot {
 
 func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options)) *boot {
 	w.Helper()
-	b := &boot{Node: w.NewNode(), w: w, owner: uuid.New()}
+	b := &boot{TestNode: w.NewNode(), w: w, owner: uuid.New()}
 	options := []func(*processlease.Options){func(o *processlease.Options) {
 		o.Logger = slog.New(slog.DiscardHandler)
 		o.Elapsed = b.Clocks()
@@ -74,14 +74,14 @@ func (w *world) bootWith(ttl time.Duration, optFns ...func(*processlease.Options
 	}
 	w.Cleanup(authority.Close)
 	b.authority = authority
-	if b.store, err = authority.StoreFor(w.node); err != nil {
+	if b.store, err = authority.Identity(w.node); err != nil {
 		w.Fatal(err)
 	}
 	return b
 }
 
 // outcome fails the test on an error.
-func (b *boot) outcome(out processlease.Outcome, err error) processlease.Outcome {
+func (b *boot) outcome(out processlease.Result, err error) processlease.Result {
 	b.w.Helper()
 	if err != nil {
 		b.w.Fatal(err)
@@ -89,29 +89,29 @@ func (b *boot) outcome(out processlease.Outcome, err error) processlease.Outcome
 	return out
 }
 
-func (b *boot) try() processlease.Outcome {
+func (b *boot) try() processlease.Result {
 	b.w.Helper()
 	return b.outcome(b.store.TryAcquire(b.w.Context(), b.owner))
 }
 
 // acquire expects to get the lease, or to renew it.
-func (b *boot) acquire() processlease.Lease {
+func (b *boot) acquire() processlease.Record {
 	b.w.Helper()
 	out := b.try()
 	if !out.Acquired {
-		b.w.Fatalf("not acquired: held by %v", out.Lease)
+		b.w.Fatalf("not acquired: held by %v", out.Record)
 	}
-	return out.Lease
+	return out.Record
 }
 
 // refused expects that another boot holds the lease, and returns its record.
-func (b *boot) refused() processlease.Lease {
+func (b *boot) refused() processlease.Record {
 	b.w.Helper()
 	out := b.try()
 	if out.Acquired {
-		b.w.Fatalf("acquired %v, want it held", out.Lease)
+		b.w.Fatalf("acquired %v, want it held", out.Record)
 	}
-	return out.Lease
+	return out.Record
 }
 
 func (b *boot) observe() processlease.Observation {
@@ -131,22 +131,22 @@ func (b *boot) watched() processlease.Observation {
 	return o
 }
 
-func (b *boot) tryTakeover(o processlease.Observation) processlease.Outcome {
+func (b *boot) tryTakeover(o processlease.Observation) processlease.Result {
 	b.w.Helper()
 	return b.outcome(b.store.TryTakeover(b.w.Context(), o))
 }
 
 // takeOver observes whoever holds the lease and takes it over, in virtual time.
-func (b *boot) takeOver() processlease.Lease {
+func (b *boot) takeOver() processlease.Record {
 	b.w.Helper()
 	out := b.tryTakeover(b.watched())
 	if !out.Acquired {
-		b.w.Fatalf("not taken over: %v", out.Lease)
+		b.w.Fatalf("not taken over: %v", out.Record)
 	}
-	return out.Lease
+	return out.Record
 }
 
-func (b *boot) load() processlease.Lease {
+func (b *boot) load() processlease.Record {
 	b.w.Helper()
 	lease, found, err := b.store.Load(b.w.Context())
 	if err != nil || !found {

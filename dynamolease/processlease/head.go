@@ -12,7 +12,7 @@ import (
 // A head is the row that names the current owner of a node's identity. The zero head stands for no
 // head.
 type head struct {
-	Lease
+	Record
 	lasts time.Duration // from a write, while the owner believes in the lease: the ttl of the write
 	rev   string        // drawn anew at every write, so that no two writes look alike
 }
@@ -28,7 +28,7 @@ func (h head) stamped(ttl time.Duration) head {
 
 // created returns the first head of a node.
 func created(node string, owner uuid.UUID, ttl time.Duration) head {
-	return head{Lease: Lease{Node: node, Owner: owner, Term: 1, Seq: 1}}.stamped(ttl)
+	return head{Record: Record{Node: node, Owner: owner, Term: 1, Seq: 1}}.stamped(ttl)
 }
 
 // renewed returns the head as its owner renews it. Within a term, lasts never becomes shorter, even
@@ -54,7 +54,7 @@ func (h head) succeeded(owner uuid.UUID, ttl time.Duration) (head, *Fence, error
 	}
 	next.Term++
 	next.Owner, next.Resigned, next.lasts = owner, false, ttl
-	fence := &Fence{Predecessor: h.Lease, Successor: next.Lease}
+	fence := &Fence{Predecessor: h.Record, Successor: next.Record}
 	return next, fence, fence.Validate()
 }
 
@@ -84,7 +84,7 @@ func (h head) unchanged() *rowstore.Condition {
 
 // attributes returns a head without its key.
 func (h head) attributes() []rowstore.Attribute {
-	return append(recordAttributes(h.Lease),
+	return append(recordAttributes(h.Record),
 		rowstore.Attribute{Name: attrNode, Value: rowstore.Text(h.Node)},
 		rowstore.Attribute{Name: attrLasts, Value: rowstore.Number(uint64(h.lasts.Milliseconds()))},
 		rowstore.Attribute{Name: rowstore.AttrRev, Value: rowstore.Text(h.rev)},
@@ -101,7 +101,7 @@ func decodeHead(node string, row rowstore.Item) (head, error) {
 		d.Fail(attrTTL, "must not be there: the term would start again")
 	}
 	h := head{
-		Lease: decodeRecord(d, node),
+		Record: decodeRecord(d, node),
 		lasts: time.Duration(d.UpTo(attrLasts, uint64(maxTTL.Milliseconds()))) * time.Millisecond,
 		rev:   d.Text(rowstore.AttrRev),
 	}

@@ -12,7 +12,7 @@ import (
 
 // A Lease is the record of the boot that owns the identity of a node, as one write left it. It is a
 // value and can be compared with ==.
-type Lease struct {
+type Record struct {
 	// Node is the stable identity that the lease is for: 1 to 255 bytes of valid UTF-8.
 	Node string `json:"node"`
 
@@ -36,7 +36,7 @@ type Lease struct {
 }
 
 // Validate returns an error if no lease can look like this one.
-func (l Lease) Validate() error {
+func (l Record) Validate() error {
 	if err := checkNode(l.Node); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -46,12 +46,12 @@ func (l Lease) Validate() error {
 	return nil
 }
 
-func (l Lease) String() string {
+func (l Record) String() string {
 	return fmt.Sprintf("node %q, owner %v, term %d, seq %d", l.Node, l.Owner, l.Term, l.Seq)
 }
 
 // equal compares the expiry as a time, in whatever location.
-func (l Lease) equal(other Lease) bool {
+func (l Record) equal(other Record) bool {
 	same := l.ExpiresAt.Equal(other.ExpiresAt)
 	other.ExpiresAt = l.ExpiresAt
 	return same && l == other

@@ -18,12 +18,12 @@ import (
 //
 // Its methods are safe for concurrent use.
 type Manager struct {
-	store    *Store
+	store    *Identity
 	acquired *acquired
 	own      head // as this boot acquired it
 	interval time.Duration
 	validity *validity
-	lease    atomic.Pointer[Lease]
+	lease    atomic.Pointer[Record]
 
 	cancel  context.CancelCauseFunc // of the requests
 	done    chan struct{}
@@ -33,7 +33,7 @@ type Manager struct {
 }
 
 // Lease returns the record of this boot as its last write left it.
-func (m *Manager) Lease() Lease { return *m.lease.Load() }
+func (m *Manager) Record() Record { return *m.lease.Load() }
 
 // Valid reports whether this boot still holds its lease. It is for hot paths: it takes no lock
 // (see "What Valid costs" in the package documentation for two options that change that), makes

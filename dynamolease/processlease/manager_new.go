@@ -25,7 +25,7 @@ type ManagerOptions struct {
 //   - an option cannot be used.
 //
 // The error is [ErrDeadline] if the lease has already run out.
-func NewManager(ctx context.Context, acquired Outcome, optFns ...func(*ManagerOptions)) (*Manager, error) {
+func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOptions)) (*Manager, error) {
 	if !acquired.Acquired || acquired.own == nil {
 		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "must be the outcome of a call that acquired the lease"}
 	}
@@ -49,7 +49,7 @@ func NewManager(ctx context.Context, acquired Outcome, optFns ...func(*ManagerOp
 		validity: newValidity(a.quick, own.start.Max+a.ttl),
 		done:     make(chan struct{}),
 	}
-	m.lease.Store(&own.head.Lease)
+	m.lease.Store(&own.head.Record)
 	if !m.Valid() {
 		return nil, fmt.Errorf("%w: %v have passed since the call asked for the lease", ErrDeadline, a.clock().Max-own.start.Max)
 	}

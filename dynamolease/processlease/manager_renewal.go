@@ -44,13 +44,13 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 	case err == nil && out.Acquired:
 		m.extend(out)
 		return out.own.start.Max + m.interval
-	case err == nil && out.Lease.Owner == m.own.Owner:
+	case err == nil && out.Record.Owner == m.own.Owner:
 		m.acquired.over.Store(true)
 		m.end(fmt.Errorf("%w: this owner has resigned", ErrStopped))
 		return 0
 	case err == nil:
 		m.acquired.over.Store(true)
-		m.end(&HeldError{out.Lease})
+		m.end(&HeldError{out.Record})
 		return 0
 	}
 	a.logger.WarnContext(ctx, "processlease: renewal failed", "node", m.own.Node, "owner", m.own.Owner,
@@ -64,10 +64,10 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 // extend counts the new deadline from the start of the attempt that was applied, however long its
 // answer took. If the former deadline has passed meanwhile, the renewal came too late: this boot
 // has the lease in the table, but cannot use it any more.
-func (m *Manager) extend(out Outcome) {
+func (m *Manager) extend(out Result) {
 	if !m.validity.extend(out.own.start.Max + m.store.authority.ttl) {
 		m.expire()
 		return
 	}
-	m.lease.Store(&out.own.head.Lease)
+	m.lease.Store(&out.own.head.Record)
 }

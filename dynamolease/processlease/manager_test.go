@@ -60,11 +60,11 @@ func TestManager(t *testing.T) {
 		a, b := w.boot(), w.boot()
 		out := a.try()
 		held := b.try()
-		forged := processlease.Outcome{Lease: out.Lease, Acquired: true}
+		forged := processlease.Result{Record: out.Record, Acquired: true}
 		for name, build := range map[string]func() error{
 			"held by another":      func() error { _, err := processlease.NewManager(w.Context(), held); return err },
 			"no outcome of a call": func() error { _, err := processlease.NewManager(w.Context(), forged); return err },
-			"nothing":              func() error { _, err := processlease.NewManager(w.Context(), processlease.Outcome{}); return err },
+			"nothing":              func() error { _, err := processlease.NewManager(w.Context(), processlease.Result{}); return err },
 			"interval ttl":         func() error { _, err := processlease.NewManager(w.Context(), out, every(ttl)); return err },
 			"interval zero":        func() error { _, err := processlease.NewManager(w.Context(), out, every(0)); return err },
 			"interval negative":    func() error { _, err := processlease.NewManager(w.Context(), out, every(-1)); return err },
@@ -113,7 +113,7 @@ func TestManager(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		a.holds(m, 8500*time.Millisecond)
-		if l := m.Lease(); l.Seq != 2 || l != a.load() {
+		if l := m.Record(); l.Seq != 2 || l != a.load() {
 			w.Errorf("lease %v", l)
 		}
 	})
@@ -125,7 +125,7 @@ func TestManager(t *testing.T) {
 		time.Sleep(2*time.Second + 250*time.Millisecond)
 		synctest.Wait()
 		a.holds(m, ttl-250*time.Millisecond)
-		if l := m.Lease(); l.Seq != 2 {
+		if l := m.Record(); l.Seq != 2 {
 			w.Errorf("lease %v", l)
 		}
 	})
@@ -198,8 +198,8 @@ func TestManager(t *testing.T) {
 		won := b.tryTakeover(o)
 		<-m.Done()
 		held := new(processlease.HeldError)
-		if !won.Acquired || !errors.As(m.Err(), &held) || held.Lease != won.Lease {
-			w.Errorf("ended with %v, want %v in it", m.Err(), won.Lease)
+		if !won.Acquired || !errors.As(m.Err(), &held) || held.Record != won.Record {
+			w.Errorf("ended with %v, want %v in it", m.Err(), won.Record)
 		}
 		a.over(m, held)
 	})
@@ -272,8 +272,8 @@ func TestManager(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		got := times()
 		// One hang takes a sixth of the ttl, and the next attempt follows soon.
-		if len(got) < 2 || got[1]-got[0] > ttl/6+250*time.Millisecond || got[1]-got[0] < ttl/6 || m.Lease().Seq < 2 || !m.Valid() {
-			w.Errorf("requests at %v, %v", got, m.Lease())
+		if len(got) < 2 || got[1]-got[0] > ttl/6+250*time.Millisecond || got[1]-got[0] < ttl/6 || m.Record().Seq < 2 || !m.Valid() {
+			w.Errorf("requests at %v, %v", got, m.Record())
 		}
 	})
 	for name, fault := range map[string]func() dynamotest.Fault{"hang": dynamotest.Hang, "hang after": dynamotest.HangAfter} {
@@ -428,10 +428,10 @@ func TestManagerInTrouble(t *testing.T) {
 			dynamotest.Reply(400, "ResourceNotFoundException", ""),
 		} {
 			a.Path.Next("UpdateItem", fault)
-			seq := m.Lease().Seq
+			seq := m.Record().Seq
 			time.Sleep(3 * time.Second)
-			if !m.Valid() || m.Lease().Seq == seq {
-				w.Fatalf("valid %v, seq %d: %v", m.Valid(), m.Lease().Seq, m.Err())
+			if !m.Valid() || m.Record().Seq == seq {
+				w.Fatalf("valid %v, seq %d: %v", m.Valid(), m.Record().Seq, m.Err())
 			}
 		}
 	})

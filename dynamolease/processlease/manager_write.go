@@ -8,7 +8,7 @@ import (
 
 // renew makes one attempt to renew exactly the owner's own term, on behalf of by. Earlier
 // attempts on behalf of by count as its own, each from its own start.
-func (s *Store) renew(ctx context.Context, own head, by any) (Outcome, error) {
+func (s *Identity) renew(ctx context.Context, own head, by any) (Result, error) {
 	c := s.change(own.Owner)
 	c.by, c.budget = by, request.Once(2*s.authority.rows.Timeout(s.authority.ttl))
 	c.decide = func(seen head, _ bool) (headWrite, error) {
@@ -26,7 +26,7 @@ func (s *Store) renew(ctx context.Context, own head, by any) (Outcome, error) {
 }
 
 // resign marks the owner's own term as given up. If that term is over, resign does nothing.
-func (s *Store) resign(ctx context.Context, own head) error {
+func (s *Identity) resign(ctx context.Context, own head) error {
 	c := s.change(own.Owner)
 	c.decide = func(seen head, _ bool) (headWrite, error) {
 		if !seen.heldBy(own) {

@@ -87,7 +87,7 @@ func (o *Options) validate() error {
 }
 
 // clock returns the clock with which this process measures how much time has passed.
-func (o *Options) clock() elapsed.Clock {
+func (o *Options) clock() elapsed.Stopwatch {
 	if o.Elapsed == nil {
 		return elapsed.System(o.IgnoreWallClock)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // An Outcome is the result of a try to get a lease.
-type Outcome struct {
-	Lease    Lease // this boot's own, or that of the boot that holds the lease
+type Result struct {
+	Record    Record // this boot's own, or that of the boot that holds the lease
 	Acquired bool  // Lease is this boot's own
 
 	// Fence is the proof that the former boot was superseded. It is nil unless this boot took the
@@ -20,7 +20,7 @@ type Outcome struct {
 
 // acquired is the part of an [Outcome] that a Manager begins with.
 type acquired struct {
-	store *Store
+	store *Identity
 	head  head
 	start elapsed.Reading // of the attempt that was applied
 	over  atomic.Bool     // a Manager resigned the lease, or saw that it was lost
@@ -30,7 +30,7 @@ type acquired struct {
 // ErrDeadline, and as the cause of a [Manager]'s end. A boot that was superseded must stop its
 // work. It never gets the lease back under its owner.
 type HeldError struct {
-	Lease Lease // the record of the boot that holds it
+	Record Record // the record of the boot that holds it
 }
 
-func (e *HeldError) Error() string { return "process lease held: " + e.Lease.String() }
+func (e *HeldError) Error() string { return "process lease held: " + e.Record.String() }

@@ -111,26 +111,26 @@ func (f *fight) live(ctx context.Context, r *rand.Rand) {
 }
 
 // begin notes a boot that holds the lease now.
-func (f *fight) begin(m *processlease.Manager, out processlease.Outcome) {
+func (f *fight) begin(m *processlease.Manager, out processlease.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if out.Lease.Term <= f.term {
-		f.Errorf("%v after term %d", out.Lease, f.term)
+	if out.Record.Term <= f.term {
+		f.Errorf("%v after term %d", out.Record, f.term)
 	}
-	if out.Lease.Term > 1 && (out.Fence == nil || out.Fence.Successor.Term != out.Lease.Term || out.Fence.Successor.Owner != out.Lease.Owner) {
-		f.Errorf("%v with the fence %+v", out.Lease, out.Fence)
+	if out.Record.Term > 1 && (out.Fence == nil || out.Fence.Successor.Term != out.Record.Term || out.Fence.Successor.Owner != out.Record.Owner) {
+		f.Errorf("%v with the fence %+v", out.Record, out.Fence)
 	}
-	f.term = out.Lease.Term
+	f.term = out.Record.Term
 	f.alive = append(f.alive, m)
 }
 
 func (f *fight) atMostOne() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var valid []processlease.Lease
+	var valid []processlease.Record
 	for _, m := range f.alive {
 		if m.Valid() {
-			valid = append(valid, m.Lease())
+			valid = append(valid, m.Record())
 		}
 	}
 	if len(valid) > 1 {

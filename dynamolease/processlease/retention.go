@@ -14,7 +14,7 @@ import (
 // terms before it. "Dates" means: it gives the rows a ttl, and DynamoDB deletes them after the
 // retention. No call waits for that. If it does not finish, the other fences stay in the table,
 // and the next takeover finds them. retire never dates the evidence of the current term.
-func (a *Authority) retire(ctx context.Context, superseded Lease) {
+func (a *Authority) retire(ctx context.Context, superseded Record) {
 	if a.retention == KeepFences || superseded.Term == 1 {
 		return
 	}

@@ -46,7 +46,7 @@ func malformed(k rowstore.Key, attribute, problem string) error {
 }
 
 // recordAttributes returns the attributes of a record, without its node.
-func recordAttributes(l Lease) []rowstore.Attribute {
+func recordAttributes(l Record) []rowstore.Attribute {
 	list := []rowstore.Attribute{
 		{Name: attrOwner, Value: rowstore.Text(l.Owner.String())},
 		{Name: attrTerm, Value: rowstore.Number(l.Term)},
@@ -61,7 +61,7 @@ func recordAttributes(l Lease) []rowstore.Attribute {
 }
 
 // recordValue returns a record as a map, without its node.
-func recordValue(l Lease) types.AttributeValue {
+func recordValue(l Record) types.AttributeValue {
 	record := make(rowstore.Item)
 	for _, a := range recordAttributes(l) {
 		if a.Value != nil {
@@ -91,8 +91,8 @@ func decode(k rowstore.Key, node string, row rowstore.Item, maxSize int) *rowsto
 }
 
 // decodeRecord reads the attributes of a record, from a row or from a map in a row.
-func decodeRecord(d *rowstore.Decoder, node string) Lease {
-	return Lease{
+func decodeRecord(d *rowstore.Decoder, node string) Record {
+	return Record{
 		Node:      node,
 		Owner:     decodeOwner(d),
 		Term:      d.UpTo(attrTerm, math.MaxUint64),

@@ -166,7 +166,7 @@ func TestLimits(t *testing.T) {
 			return err
 		}
 		fine := func(*processlease.Options) {}
-		storeFor := func(node string) error { _, err := b.authority.StoreFor(node); return err }
+		storeFor := func(node string) error { _, err := b.authority.Identity(node); return err }
 		tryAcquire := func(owner uuid.UUID) error { _, err := b.store.TryAcquire(w.Context(), owner); return err }
 		observe := func(owner uuid.UUID) error { _, err := b.store.ObserveRival(w.Context(), owner); return err }
 		takeover := func(o processlease.Observation) error { _, err := b.store.TryTakeover(w.Context(), o); return err }

@@ -12,33 +12,33 @@ import (
 
 // A Store reads and writes the lease of one node. It is safe for concurrent use. Make it with
 // [Authority.StoreFor].
-type Store struct {
+type Identity struct {
 	authority *Authority
 	node      string
 	heads     *rowstore.Cache[headWrite] // the head as this store last wrote it, and pending writes
 }
 
 // StoreFor returns a store for the lease of one node.
-func (a *Authority) StoreFor(node string) (*Store, error) {
+func (a *Authority) Identity(node string) (*Identity, error) {
 	if err := checkNode(node); err != nil {
 		return nil, err
 	}
 	return a.store(node), nil
 }
 
-func (a *Authority) store(node string) *Store {
+func (a *Authority) store(node string) *Identity {
 	never := func(headWrite, int64) bool { return false }
-	return &Store{authority: a, node: node, heads: rowstore.NewCache(never)}
+	return &Identity{authority: a, node: node, heads: rowstore.NewCache(never)}
 }
 
 // budget returns the bound on the attempts of a call, in addition to its context.
-func (s *Store) budget() *request.Budget { return s.authority.budget() }
+func (s *Identity) budget() *request.Budget { return s.authority.budget() }
 
 // Load returns the current record of the node, from a strongly consistent read. If there is none,
 // found is false.
-func (s *Store) Load(ctx context.Context) (lease Lease, found bool, err error) {
+func (s *Identity) Load(ctx context.Context) (lease Record, found bool, err error) {
 	h, err := s.authority.head(ctx, s.node, s.budget())
-	return h.Lease, h.exists(), s.explain(err, "load")
+	return h.Record, h.exists(), s.explain(err, "load")
 }
 
 // checkFresh returns [ErrSuperseded] for an owner that was superseded. If such an owner got the
@@ -46,7 +46,7 @@ func (s *Store) Load(ctx context.Context) (lease Lease, found bool, err error) {
 // table. The node could then never have another owner.
 //
 // Call checkFresh after a read of the head: the answer stays true for as long as that head does.
-func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
+func (s *Identity) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
 	row, err := s.authority.get(ctx, predecessorKey(s.node, owner), budget)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Store) checkFresh(ctx context.Context, owner uuid.UUID, budget *request
 	return nil
 }
 
-func (s *Store) explain(err error, operation string) error {
+func (s *Identity) explain(err error, operation string) error {
 	if err == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		}
 		stop()
 		if out, err := a.store.TryAcquire(w.Context(), a.owner); out.Acquired || err == nil {
-			w.Errorf("acquired what it has resigned: %+v", out.Lease)
+			w.Errorf("acquired what it has resigned: %+v", out.Record)
 		}
 		if got := b.acquire(); got.Term != 2 {
 			w.Errorf("the next boot has %v", got)
@@ -78,7 +78,7 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 			w.Fatalf("taken over just now: %v", err)
 		}
 		m.Close()
-		if f := out.Fence; f == nil || f.Predecessor != last || out.Lease.Term != 2 || out.Lease != w.boot().load() {
+		if f := out.Fence; f == nil || f.Predecessor != last || out.Record.Term != 2 || out.Record != w.boot().load() {
 			w.Errorf("taken over: %+v", out)
 		}
 		if ok, err := a.authority.VerifyFence(w.Context(), *out.Fence); !ok || err != nil {
@@ -148,8 +148,8 @@ func TestSuccessOfAnotherCall(t *testing.T) {
 		m := a.manage()
 		a.Path.Next("UpdateItem", dynamotest.Twice())
 		time.Sleep(3 * time.Second)
-		if !m.Valid() || m.Lease().Seq != 3 {
-			w.Errorf("valid %v, %v", m.Valid(), m.Lease())
+		if !m.Valid() || m.Record().Seq != 3 {
+			w.Errorf("valid %v, %v", m.Valid(), m.Record())
 		}
 		a.Path.Next("UpdateItem", dynamotest.Twice())
 		if err := m.Resign(w.Context()); err != nil || !b.load().Resigned {

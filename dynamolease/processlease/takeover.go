@@ -15,7 +15,7 @@ import (
 // conditional on the record being unchanged. An Observation is useful only in the process that
 // made it.
 type Observation struct {
-	store   *Store
+	store   *Identity
 	owner   uuid.UUID // the candidate
 	head    head
 	started time.Duration // Min on the node's own clock
@@ -32,7 +32,7 @@ func fullTTL(ttl time.Duration) time.Duration {
 }
 
 // Lease returns the observed record.
-func (o Observation) Lease() Lease { return o.head.Lease }
+func (o Observation) Record() Record { return o.head.Record }
 
 // Remaining returns how long the record must still stay unchanged until a takeover is permitted:
 // a full ttl from the start of the observation, counted with the slowest of this node's clocks.
@@ -51,12 +51,12 @@ func (o Observation) Remaining() time.Duration {
 //
 // If there is no record, the error is [ErrMissing]. If owner itself holds the lease, or was
 // superseded earlier, the error is an [ErrInvalid].
-func (s *Store) ObserveRival(ctx context.Context, owner uuid.UUID) (Observation, error) {
+func (s *Identity) ObserveRival(ctx context.Context, owner uuid.UUID) (Observation, error) {
 	o, err := s.observeRival(ctx, owner)
 	return o, s.explain(err, "observe")
 }
 
-func (s *Store) observeRival(ctx context.Context, owner uuid.UUID) (Observation, error) {
+func (s *Identity) observeRival(ctx context.Context, owner uuid.UUID) (Observation, error) {
 	if err := checkOwner(owner); err != nil {
 		return Observation{}, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) observeRival(ctx context.Context, owner uuid.UUID) (Observation,
 }
 
 // observe begins to observe a head. Call it right after the read of the head.
-func (s *Store) observe(seen head, owner uuid.UUID) Observation {
+func (s *Identity) observe(seen head, owner uuid.UUID) Observation {
 	return Observation{store: s, owner: owner, head: seen, started: s.authority.clock().Min}
 }
 
@@ -90,17 +90,17 @@ func (s *Store) observe(seen head, owner uuid.UUID) Observation {
 // TryTakeover costs one request and 6 write units. Like [Store.TryAcquire], it makes up for lost
 // answers and retries for about half the ttl, and the call may be repeated: it then renews a
 // takeover that an earlier call made, and returns its fence.
-func (s *Store) TryTakeover(ctx context.Context, observed Observation) (Outcome, error) {
+func (s *Identity) TryTakeover(ctx context.Context, observed Observation) (Result, error) {
 	out, err := s.tryTakeover(ctx, observed, s.budget())
 	return out, s.explain(err, "take over")
 }
 
-func (s *Store) tryTakeover(ctx context.Context, o Observation, budget *request.Budget) (Outcome, error) {
+func (s *Identity) tryTakeover(ctx context.Context, o Observation, budget *request.Budget) (Result, error) {
 	switch {
 	case o.store == nil || o.store.authority != s.authority || o.store.node != s.node:
-		return Outcome{}, &dynamolease.ArgumentError{Argument: "observed", Problem: "must come from ObserveRival of this node and authority"}
+		return Result{}, &dynamolease.ArgumentError{Argument: "observed", Problem: "must come from ObserveRival of this node and authority"}
 	case o.Remaining() > 0:
-		return Outcome{Lease: o.head.Lease}, nil
+		return Result{Record: o.head.Record}, nil
 	}
 	c := s.change(o.owner)
 	c.seen, c.budget = &o.head, budget

@@ -23,8 +23,8 @@ func TestTakeoverMeetsAnotherHalfway(t *testing.T) {
 		won := c.tryTakeover(oc)
 		b.Path.Next("TransactWriteItems", halfway())
 		out, err := b.store.TryTakeover(w.Context(), ob)
-		if err != nil || out.Acquired || out.Lease != won.Lease {
-			w.Errorf("%+v, %v, want the winner's %v", out, err, won.Lease)
+		if err != nil || out.Acquired || out.Record != won.Record {
+			w.Errorf("%+v, %v, want the winner's %v", out, err, won.Record)
 		}
 	})
 	subtest(t, "fencer", func(w *world) {

@@ -26,11 +26,11 @@ func TestTakeover(t *testing.T) {
 		o := b.observe()
 		time.Sleep(o.Remaining() - 1)
 		if out := b.tryTakeover(o); out.Acquired {
-			w.Fatalf("taken over a nanosecond early: %v", out.Lease)
+			w.Fatalf("taken over a nanosecond early: %v", out.Record)
 		}
 		time.Sleep(time.Nanosecond)
 		out := b.tryTakeover(o)
-		if l := out.Lease; !out.Acquired || l.Term != 2 || l.Seq != 3 || l.Owner != b.owner || l != w.boot().load() {
+		if l := out.Record; !out.Acquired || l.Term != 2 || l.Seq != 3 || l.Owner != b.owner || l != w.boot().load() {
 			w.Errorf("taken over: %+v", out)
 		}
 		if got := b.acquire(); got.Term != 2 || got.Seq != 4 {
@@ -50,7 +50,7 @@ func TestTakeover(t *testing.T) {
 			w.Errorf("a step of the wall clock left %v of the observation", o.Remaining())
 		}
 		if out := b.tryTakeover(o); out.Acquired {
-			w.Errorf("taken over on a wall clock's word: %v", out.Lease)
+			w.Errorf("taken over on a wall clock's word: %v", out.Record)
 		}
 		// A holder may count 200 ppm too slowly, and an observer as much too fast.
 		slowest, fastest := float64(ttl)*(1+200e-6), float64(o.Remaining())/(1+200e-6)
@@ -83,7 +83,7 @@ func TestTakeover(t *testing.T) {
 		o := b.observe()
 		b.Path.Reset()
 		time.Sleep(ttl)
-		if out := b.tryTakeover(o); out.Acquired || out.Lease != held || len(b.Path.Requests()) != 0 {
+		if out := b.tryTakeover(o); out.Acquired || out.Record != held || len(b.Path.Requests()) != 0 {
 			w.Errorf("too early: %+v, %d requests", out, len(b.Path.Requests()))
 		}
 	})
@@ -97,7 +97,7 @@ func TestTakeover(t *testing.T) {
 			o := b.watched()
 			w.meddle("HEAD", field, value)
 			want := b.load()
-			if out := b.tryTakeover(o); out.Acquired || out.Lease != want {
+			if out := b.tryTakeover(o); out.Acquired || out.Record != want {
 				w.Errorf("%s changed: %+v, want %v", field, out, want)
 			}
 		})
@@ -107,7 +107,7 @@ func TestTakeover(t *testing.T) {
 		a.acquire()
 		o := b.watched()
 		renewed := a.acquire()
-		if out := b.tryTakeover(o); out.Acquired || out.Lease != renewed {
+		if out := b.tryTakeover(o); out.Acquired || out.Record != renewed {
 			w.Errorf("renewed: %+v, want %v", out, renewed)
 		}
 		if !slices.Equal(w.rows(), []string{"HEAD"}) {
@@ -146,7 +146,7 @@ func TestTakeover(t *testing.T) {
 		// What a boot observed before it got the lease itself is of no use either.
 		o := b.watched()
 		b.tryTakeover(o)
-		if out := b.tryTakeover(o); out.Acquired || out.Lease.Term != 2 {
+		if out := b.tryTakeover(o); out.Acquired || out.Record.Term != 2 {
 			w.Errorf("taken over twice: %+v", out)
 		}
 	})
@@ -174,16 +174,16 @@ func TestTakeover(t *testing.T) {
 		time.Sleep(oc.Remaining())
 		door := dynamotest.NewDoor()
 		b.Path.Next("TransactWriteItems", door.Hold)
-		late := make(chan processlease.Outcome)
+		late := make(chan processlease.Result)
 		go func() { late <- b.tryTakeover(ob) }()
 		<-door.Arrived()
 		won := c.tryTakeover(oc)
 		door.Release()
-		if lost := <-late; !won.Acquired || lost.Acquired || lost.Lease != won.Lease {
+		if lost := <-late; !won.Acquired || lost.Acquired || lost.Record != won.Record {
 			w.Errorf("the late usurper got %+v, want the winner's %+v", lost, won)
 		}
-		if got := w.boot().load(); got != won.Lease {
-			w.Errorf("the table has %v, want %v", got, won.Lease)
+		if got := w.boot().load(); got != won.Record {
+			w.Errorf("the table has %v, want %v", got, won.Record)
 		}
 	})
 	subtest(t, "PL8/late renewals", func(w *world) {
@@ -208,12 +208,12 @@ func TestTakeover(t *testing.T) {
 		o := b.watched()
 		door := dynamotest.NewDoor()
 		a.Path.Next("UpdateItem", door.Hold)
-		late := make(chan processlease.Outcome)
+		late := make(chan processlease.Result)
 		go func() { late <- a.try() }()
 		<-door.Arrived()
 		won := b.tryTakeover(o)
 		door.Release()
-		if lost := <-late; !won.Acquired || lost.Acquired || lost.Lease != won.Lease || w.boot().load() != won.Lease {
+		if lost := <-late; !won.Acquired || lost.Acquired || lost.Record != won.Record || w.boot().load() != won.Record {
 			w.Errorf("the former owner's renewal: %+v, want %+v", lost, won)
 		}
 	})
@@ -255,7 +255,7 @@ func TestTakeover(t *testing.T) {
 			o := b.watched()
 			b.Path.Next("TransactWriteItems", fault())
 			out := b.tryTakeover(o)
-			if l := out.Lease; !out.Acquired || l.Term != 2 || l.Seq != 2 || l != w.boot().load() {
+			if l := out.Record; !out.Acquired || l.Term != 2 || l.Seq != 2 || l != w.boot().load() {
 				w.Errorf("taken over: %+v", out)
 			}
 		})
@@ -269,7 +269,7 @@ func TestTakeover(t *testing.T) {
 			w.Fatalf("every answer lost: %v", err)
 		}
 		stop()
-		if out := b.tryTakeover(o); !out.Acquired || out.Lease.Term != 2 || out.Lease.Seq != 3 || out.Fence == nil || out.Fence.Successor.Seq != 2 {
+		if out := b.tryTakeover(o); !out.Acquired || out.Record.Term != 2 || out.Record.Seq != 3 || out.Fence == nil || out.Fence.Successor.Seq != 2 {
 			w.Errorf("tried again: %+v", out)
 		}
 	})
@@ -354,10 +354,10 @@ func TestTakeoverIsAtomic(t *testing.T) {
 }
 
 // leaseIn reads a record of a fence, independently of the package.
-func leaseIn(w *world, r row, record string) processlease.Lease {
+func leaseIn(w *world, r row, record string) processlease.Record {
 	w.Helper()
 	m := r[record].(*types.AttributeValueMemberM).Value
-	var l processlease.Lease
+	var l processlease.Record
 	var exp int64
 	l.Node = r["node"].(*types.AttributeValueMemberS).Value
 	for name, field := range map[string]any{"term": &l.Term, "seq": &l.Seq, "exp": &exp} {

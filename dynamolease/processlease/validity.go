@@ -81,11 +81,11 @@ func (v *validity) remaining() time.Duration {
 
 // A quickClock reports whether a deadline has passed. With local it takes no lock.
 type quickClock struct {
-	clock elapsed.Clock
+	clock elapsed.Stopwatch
 	local bool // read the wall clock and the monotonic clock, in place of clock
 }
 
-func newQuickClock(clock elapsed.Clock, o *Options) *quickClock {
+func newQuickClock(clock elapsed.Stopwatch, o *Options) *quickClock {
 	return &quickClock{clock: clock, local: o.Elapsed == nil && !o.IgnoreWallClock}
 }
 

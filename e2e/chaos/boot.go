@@ -28,7 +28,7 @@ func fight(ctx context.Context, t task, record *recorder) error {
 		return err
 	}
 	defer authority.Close()
-	store, err := authority.StoreFor(contested)
+	store, err := authority.Identity(contested)
 	if err != nil {
 		return err
 	}
@@ -49,13 +49,13 @@ func fight(ctx context.Context, t task, record *recorder) error {
 }
 
 // reign uses the identity for as long as it may, and resigns after some seconds, so that others have a turn.
-func reign(ctx context.Context, authority *processlease.Authority, acquired processlease.Outcome, record *recorder) error {
+func reign(ctx context.Context, authority *processlease.Authority, acquired processlease.Result, record *recorder) error {
 	manager, err := processlease.NewManager(ctx, acquired)
 	if err != nil {
 		return err
 	}
 	defer manager.Close()
-	term := int64(acquired.Lease.Term)
+	term := int64(acquired.Record.Term)
 	note := func(kind string) error { return record.note(kind, identity, term, 0, manager.Remaining) }
 	if err := note(begin); err != nil {
 		return err

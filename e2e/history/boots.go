@@ -22,7 +22,7 @@ const (
 // A bootCall is what calls of process leases have besides.
 type bootCall struct {
 	owner    uuid.UUID // of the caller, or whom it asks about
-	lease    processlease.Lease
+	lease    processlease.Record
 	acquired bool
 	fence    *processlease.Fence
 }
@@ -47,7 +47,7 @@ type boot struct {
 	path      *path
 	clock     *clock
 	authority *processlease.Authority
-	store     *processlease.Store
+	store     *processlease.Identity
 }
 
 // rule is one boot after another, until ctx ends.
@@ -85,7 +85,7 @@ func (w *world) newBoot(number int, dice *rand.Rand) (*boot, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.store, err = b.authority.StoreFor(identity)
+	b.store, err = b.authority.Identity(identity)
 	return b, err
 }
 
@@ -100,10 +100,10 @@ func (b *boot) do(ctx context.Context, what kind, f func(ctx context.Context, c 
 }
 
 // outcome notes what came of trying to get the lease.
-func (c *call) outcome(out processlease.Outcome, err error) processlease.Outcome {
+func (c *call) outcome(out processlease.Result, err error) processlease.Result {
 	c.err, c.yes = err, err == nil
 	if err == nil {
-		c.boot.lease, c.boot.acquired, c.boot.fence = out.Lease, out.Acquired, out.Fence
+		c.boot.lease, c.boot.acquired, c.boot.fence = out.Record, out.Acquired, out.Fence
 	}
 	return out
 }
@@ -115,10 +115,10 @@ func (b *boot) reign(ctx context.Context) {
 		return
 	}
 	var manager *processlease.Manager
-	c := b.w.begin(&call{what: manage, node: b.number, boot: bootCall{owner: b.owner, lease: out.Lease}})
+	c := b.w.begin(&call{what: manage, node: b.number, boot: bootCall{owner: b.owner, lease: out.Record}})
 	manager, c.err = processlease.NewManager(context.WithValue(ctx, callKey{}, c), out)
 	if c.err == nil {
-		b.w.reigning(&reign{manager, out.Lease})
+		b.w.reigning(&reign{manager, out.Record})
 		b.rest(ctx, manager)
 		b.verify(ctx)
 		b.w.reigning(nil)
@@ -133,7 +133,7 @@ func (b *boot) reign(ctx context.Context) {
 }
 
 // acquire is the whole in one call, or step by step.
-func (b *boot) acquire(ctx context.Context) (out processlease.Outcome) {
+func (b *boot) acquire(ctx context.Context) (out processlease.Result) {
 	if b.dice.IntN(2) == 0 {
 		b.do(ctx, acquireBoot, func(ctx context.Context, c *call) {
 			out = c.outcome(b.store.Acquire(ctx, b.owner, 5*time.Second+b.upTo(35*time.Second)))
@@ -147,7 +147,7 @@ func (b *boot) acquire(ctx context.Context) (out processlease.Outcome) {
 	var observed processlease.Observation
 	c := b.do(ctx, observeRival, func(ctx context.Context, c *call) {
 		observed, c.err = b.store.ObserveRival(ctx, b.owner)
-		c.yes, c.boot.lease = c.err == nil, observed.Lease()
+		c.yes, c.boot.lease = c.err == nil, observed.Record()
 	})
 	if c.err != nil {
 		return out
@@ -197,7 +197,7 @@ func (b *boot) resign(ctx context.Context, manager *processlease.Manager) {
 
 // fence has whoever holds the identity superseded, and verifies the proof.
 func (b *boot) fence(ctx context.Context) {
-	var current processlease.Lease
+	var current processlease.Record
 	c := b.do(ctx, load, func(ctx context.Context, c *call) {
 		current, c.boot.acquired, c.err = b.store.Load(ctx)
 		c.yes, c.boot.lease = c.err == nil, current

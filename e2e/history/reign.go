@@ -9,7 +9,7 @@ import (
 // A reign is the time in which a boot may believe that it has the identity.
 type reign struct {
 	manager *processlease.Manager
-	lease   processlease.Lease // as it was acquired
+	lease   processlease.Record // as it was acquired
 }
 
 // reigning notes a reign that begins, and expects that there is one at most and that it is in the table.

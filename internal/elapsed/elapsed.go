@@ -41,14 +41,14 @@ type Reading struct {
 
 // Clock reads how much time has passed. Neither bound ever decreases, and Max
 // advances by no less than Min does. A Clock is safe for concurrent use.
-type Clock func() Reading
+type Stopwatch func() Reading
 
 // System returns the clock of this node, with the present moment as its origin.
 //
 // With ignoreWall the wall clock has no part in Max. That is for nodes whose
 // wall clock is set back and forth for other reasons; on them a pause by the
 // hypervisor may go unnoticed.
-func System(ignoreWall bool) Clock {
+func System(ignoreWall bool) Stopwatch {
 	return newTracker(systemSources(ignoreWall)).read
 }
 

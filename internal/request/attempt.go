@@ -29,14 +29,14 @@ type Answer struct {
 // A Sender makes attempts. It is safe for concurrent use.
 type Sender struct {
 	clock   *storeclock.Clock
-	elapsed elapsed.Clock
+	elapsed elapsed.Stopwatch
 	wired   atomic.Bool // the client uses our middleware: if it did not see an attempt, nothing was sent
 	options func(*dynamodb.Options)
 	report  func(context.Context, Report) // nil if nobody asked for reports
 }
 
 // NewSender returns a sender whose responses feed clock.
-func NewSender(clock *storeclock.Clock, node elapsed.Clock) *Sender {
+func NewSender(clock *storeclock.Clock, node elapsed.Stopwatch) *Sender {
 	s := &Sender{clock: clock, elapsed: node}
 	measure := middleware.InitializeMiddlewareFunc("DynamoleaseReport", s.measure)
 	observe := middleware.DeserializeMiddlewareFunc("DynamoleaseClock", s.observe)

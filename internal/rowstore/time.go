@@ -10,7 +10,7 @@ import (
 
 // A Time is what a call reads the time from: the clocks, and the figures that their rules need.
 type Time struct {
-	Elapsed elapsed.Clock
+	Elapsed elapsed.Stopwatch
 	Store   *storeclock.Clock
 	Slack   time.Duration // no Date is later than the store's time by more
 	Drift   int           // how fast this node's clock may run away, in millionths

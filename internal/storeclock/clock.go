@@ -22,7 +22,7 @@ const (
 type Config struct {
 	// Elapsed is the only local time that samples are measured with. The
 	// readings given to Observe must come from it. Required.
-	Elapsed elapsed.Clock
+	Elapsed elapsed.Stopwatch
 
 	// Slack is how old a Date header may be when it is sent, because a front
 	// end caches it. It widens Bounds.Latest. The vote is made for a slack of at

@@ -6,7 +6,7 @@ import (
 )
 
 // A Clock is the elapsed-time clock of a node, which a test can make wrong. Safe for concurrent use.
-type Clock struct {
+type TestClock struct {
 	mu     sync.Mutex
 	origin time.Time
 	wall   time.Duration // what the wall clock has gained on the others
@@ -14,10 +14,10 @@ type Clock struct {
 }
 
 // NewClock is a clock that starts now and is right.
-func NewClock() *Clock { return &Clock{origin: time.Now()} }
+func NewClock() *TestClock { return &TestClock{origin: time.Now()} }
 
 // Elapsed is what the system's clocks would say: the monotonic one as it is, and the one that saw the most.
-func (c *Clock) Elapsed() (atLeast, atMost time.Duration) {
+func (c *TestClock) Elapsed() (atLeast, atMost time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	mono := time.Since(c.origin) - c.paused
@@ -25,7 +25,7 @@ func (c *Clock) Elapsed() (atLeast, atMost time.Duration) {
 }
 
 // Shift has the wall clock gain on the others, and time be paused that the monotonic clock does not see.
-func (c *Clock) Shift(wall, paused time.Duration) {
+func (c *TestClock) Shift(wall, paused time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wall += wall
@@ -34,19 +34,19 @@ func (c *Clock) Shift(wall, paused time.Duration) {
 
 // Step makes the wall clock jump ahead, as it is set, or as a machine wakes from a suspend whose timers have not run yet. A
 // jump back is not seen: time does not run backwards.
-func (c *Clock) Step(d time.Duration) { c.Shift(max(0, d), 0) }
+func (c *TestClock) Step(d time.Duration) { c.Shift(max(0, d), 0) }
 
 // Suspend lets d pass while the monotonic clock stands still and the wall clock (or boot time) goes on.
-func (c *Clock) Suspend(d time.Duration) {
+func (c *TestClock) Suspend(d time.Duration) {
 	time.Sleep(d)
 	c.Shift(d, d)
 }
 
 // Freeze lets d pass unseen by any clock of the node.
-func (c *Clock) Freeze(d time.Duration) {
+func (c *TestClock) Freeze(d time.Duration) {
 	time.Sleep(d)
 	c.Shift(0, d)
 }
 
 // Pass lets d pass at once, on every clock.
-func (c *Clock) Pass(d time.Duration) { c.Shift(0, -d) }
+func (c *TestClock) Pass(d time.Duration) { c.Shift(0, -d) }

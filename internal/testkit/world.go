@@ -59,19 +59,19 @@ func parallel(t *testing.T) {
 }
 
 // A Node is one process of the world: its own path to the server, and its own clocks.
-type Node struct {
-	*Clock
+type TestNode struct {
+	*TestClock
 	Path *dynamotest.Transport
 
 	world *World
 }
 
 // NewNode makes a node whose clocks are right. Its path is closed when the test ends.
-func (w *World) NewNode() *Node { return &Node{Clock: NewClock(), Path: w.path(), world: w} }
+func (w *World) NewNode() *TestNode { return &TestNode{TestClock: NewClock(), Path: w.path(), world: w} }
 
 // Clocks is what a store of the node is to measure elapsed time with: the node's own clocks in virtual time. It is nil in real
 // time, for the clocks of the system.
-func (n *Node) Clocks() func() (atLeast, atMost time.Duration) {
+func (n *TestNode) Clocks() func() (atLeast, atMost time.Duration) {
 	if !n.world.virtual {
 		return nil
 	}

@@ -30,7 +30,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 		return err
 	}
 	defer authority.Close()
-	store, err := authority.StoreFor(node)
+	store, err := authority.Identity(node)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 		return err
 	}
 	defer manager.Close()
-	say("is %s in term %d", node, acquired.Lease.Term)
+	say("is %s in term %d", node, acquired.Record.Term)
 	if acquired.Fence != nil {
 		if err := showFence(ctx, say, authority, *acquired.Fence); err != nil {
 			return err
@@ -64,7 +64,7 @@ func fight(ctx context.Context, out io.Writer, name, table string, ttl time.Dura
 		return err
 	}
 	if !held.Acquired {
-		say("its delayed write changed nothing: term %d stands", held.Lease.Term)
+		say("its delayed write changed nothing: term %d stands", held.Record.Term)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (w *world) boots(p *path, node string) error {
 
 // boots is one boot: it gets the lease, has it renewed, and leaves it or resigns.
 func boots(ctx context.Context, authority *processlease.Authority, node string, resigns bool) error {
-	store, err := authority.StoreFor(node)
+	store, err := authority.Identity(node)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func boots(ctx context.Context, authority *processlease.Authority, node string, 
 	if !manager.Valid() {
 		return manager.Err()
 	}
-	current := processlease.Participant{Node: node, Owner: manager.Lease().Owner}
+	current := processlease.Participant{Node: node, Owner: manager.Record().Owner}
 	if holds, err := authority.VerifyCurrentParticipant(ctx, current); err != nil || !holds {
 		return fmt.Errorf("it holds the lease: %v, %w", holds, err)
 	}

@@ -85,7 +85,7 @@ func (w *world) verify(p *path) error {
 		return err
 	}
 	defer authority.Close()
-	node, err := authority.StoreFor("node-1")
+	node, err := authority.Identity("node-1")
 	if err != nil {
 		return err
 	}

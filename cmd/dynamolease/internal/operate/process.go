@@ -10,7 +10,7 @@ import (
 
 // A Process is the process lease of a node. It says which boot owns the node's identity.
 type Process struct {
-	processlease.Lease
+	processlease.Record
 
 	// ExpiresIn is the time until the lease ends without a renewal, negative after that. It
 	// compares the owner's wall clock with this machine's, for people to read; nothing depends on
@@ -26,7 +26,7 @@ func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 		return Process{}, err
 	}
 	defer authority.Close()
-	store, err := authority.StoreFor(node)
+	store, err := authority.Identity(node)
 	if err != nil {
 		return Process{}, err
 	}
@@ -34,7 +34,7 @@ func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 	if err == nil && !found {
 		err = fmt.Errorf("%w: node %q has no process lease", ErrNotFound, node)
 	}
-	return Process{Lease: lease, ExpiresIn: time.Until(lease.ExpiresAt)}, err
+	return Process{Record: lease, ExpiresIn: time.Until(lease.ExpiresAt)}, err
 }
 
 // Text returns a line for each known fact.
