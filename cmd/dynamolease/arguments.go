@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What the library takes; it checks the same, but only when it is called.
+// The library has the same bounds, but checks them only when it is called.
 const (
 	maxName      = 255
 	maxPartition = 9_999_999_999
 )
 
-// takes has a command take exactly these arguments, and checks each by its name before anything is asked or sent. The last
-// one may stand for any number, as GROUP... does.
+// takes returns a check for a command with exactly these arguments. It refuses bad arguments before
+// anything is asked or sent. A last name such as GROUP... stands for any number of arguments.
 func takes(names ...string) cobra.PositionalArgs {
 	rest := ""
 	if n := len(names); n > 0 && strings.HasSuffix(names[n-1], "...") {
@@ -63,7 +63,8 @@ func checkArgument(name, value string) error {
 	return nil
 }
 
-// wrongName is what is wrong with a name that is to be part of a key.
+// wrongName says what is wrong with a name that becomes part of a key. It returns "" for a good
+// name.
 func wrongName(value string) string {
 	switch {
 	case value == "":

@@ -16,7 +16,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// visit calls f for a command and all below it, but for those that people do not call.
+// visit calls f for a command and all below it, except hidden ones.
 func visit(c *cobra.Command, f func(*cobra.Command)) {
 	if c.Hidden {
 		return
@@ -27,7 +27,7 @@ func visit(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// words is how a command is called, with arguments that can be used.
+// words returns a command line with good arguments.
 func words(c *cobra.Command) []string {
 	line := strings.Fields(strings.TrimPrefix(c.CommandPath(), "dynamolease"))
 	for _, name := range strings.Fields(c.Use)[1:] {
@@ -43,7 +43,7 @@ func words(c *cobra.Command) []string {
 	return line
 }
 
-// quiet has the commands find a database that fails the test when it is asked, and a person who does when asked.
+// quiet is a database and a user at a terminal, which fail the test if anything is asked of them.
 type quiet struct {
 	*testing.T
 	asked atomic.Int32
@@ -67,7 +67,7 @@ func (q *quiet) Read([]byte) (int, error) {
 	return 0, errors.New("nobody is to be asked")
 }
 
-// refuses expects that arguments are refused before anything is asked or sent.
+// refuses expects the command to refuse arguments before it asks or sends anything.
 func (q *quiet) refuses(problem string, args ...string) {
 	q.Helper()
 	code, out, errs := answer(q.Context(), q, args...)
@@ -76,7 +76,7 @@ func (q *quiet) refuses(problem string, args ...string) {
 	}
 }
 
-// Whatever is wrong with a flag or an argument is said before anybody is asked, and before anything is sent.
+// Each problem of a flag or an argument is reported before the command asks or sends anything.
 func TestArgumentsAreCheckedFirst(t *testing.T) {
 	q := newQuiet(t)
 	visit((&program{}).root(), func(c *cobra.Command) {

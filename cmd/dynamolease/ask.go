@@ -12,7 +12,7 @@ import (
 // addYes adds the flag that answers the question of a command.
 func addYes(c *cobra.Command) *bool { return c.Flags().BoolP("yes", "y", false, "do not ask") }
 
-// confirm says what is about to be done, and asks whether it is to be.
+// confirm says what will happen, and asks whether to go on.
 func (p *program) confirm(ctx context.Context, yes bool, about, question string) error {
 	fmt.Fprint(p.err, about)
 	if yes {
@@ -33,7 +33,8 @@ func (p *program) confirm(ctx context.Context, yes bool, about, question string)
 	return errNotConfirmed
 }
 
-// readLine reads an answer. If ctx ends first, the reading goes on until the program ends: a terminal cannot be told to stop.
+// readLine reads an answer. If ctx ends first, the reading goes on until the program ends: nothing
+// can interrupt a read from a terminal.
 func (p *program) readLine(ctx context.Context) (string, error) {
 	lines := make(chan string, 1)
 	go func() {

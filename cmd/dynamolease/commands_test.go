@@ -182,7 +182,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// An order of which nothing tells whether it was written has an exit code of its own.
+// An order with an unknown outcome has an exit code of its own.
 func TestUnknownOutcome(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries for ten seconds")

@@ -24,7 +24,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A connection is a table that can be reached.
+// A connection leads to the table.
 type connection struct {
 	operate.Table
 	meter  *watch.Meter
@@ -36,7 +36,7 @@ func (c *connection) close() {
 	c.client.CloseIdleConnections()
 }
 
-// connect finds the table, without asking for it yet. Close it.
+// connect prepares requests to the table, and sends none to it yet. Close the connection.
 func (p *program) connect(ctx context.Context) (*connection, error) {
 	if err := p.checkPlace(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (p *program) connect(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-// A table is given by its name, or by its ARN.
+// A table has a name and an ARN.
 var (
 	tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
 	tableARNs  = regexp.MustCompile(`^arn:[a-z0-9-]+:dynamodb:[a-z0-9-]+:[0-9]+:table/[A-Za-z0-9_.-]{1,255}$`)
@@ -79,15 +79,15 @@ func (p *program) checkPlace() error {
 	return err
 }
 
-// database is a client with the usual AWS configuration, and what the flags say.
+// database returns a client with the usual AWS configuration, as changed by the flags.
 func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(p.region), config.WithSharedConfigProfile(p.profile),
-		config.WithLogger(logging.Nop{})) // what matters comes back as an error
+		config.WithLogger(logging.Nop{})) // errors say what matters
 	if err != nil {
 		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	c.client = &http.Client{Transport: http.DefaultTransport}
-	if b, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok { // one of our own, whose connections can be closed
+	if b, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok { // a client of our own, to close its connections
 		c.client = &http.Client{Transport: b.GetTransport()}
 	}
 	set := func(o *dynamodb.Options) { o.HTTPClient = c.client }
@@ -111,11 +111,11 @@ func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client
 	return client, nil
 }
 
-// probe is how long the parts of reach may take.
+// probe bounds each part of reach.
 const probe = 3 * time.Second
 
-// reach checks that an endpoint that was given is there, and tells whether it is on this machine. A store would try for ten
-// seconds first.
+// reach checks that the given endpoint answers, and reports whether it is on this machine. Without
+// this check a store would try for ten seconds.
 func (p *program) reach(ctx context.Context, endpoint string) (local bool, err error) {
 	if endpoint == "" {
 		return false, nil
@@ -143,8 +143,8 @@ func (p *program) reach(ctx context.Context, endpoint string) (local bool, err e
 	return remote != nil && remote.IP.IsLoopback(), nil
 }
 
-// refusesTLS is the error of a server that answers in another protocol. Whatever else is wrong, such as a certificate, the SDK
-// finds by its own settings.
+// refusesTLS returns an error if the server speaks another protocol. The SDK finds all other
+// problems, such as a bad certificate, by its own settings.
 func refusesTLS(ctx context.Context, conn net.Conn, host string) error {
 	ctx, cancel := context.WithTimeout(ctx, probe)
 	defer cancel()
@@ -155,7 +155,7 @@ func refusesTLS(ctx context.Context, conn net.Conn, host string) error {
 	return nil
 }
 
-// parseEndpoint reads the URL of an endpoint, if one is given.
+// parseEndpoint reads the URL of an endpoint. An empty one is no error.
 func parseEndpoint(name, endpoint string) (*url.URL, error) {
 	u, err := url.Parse(endpoint)
 	if endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
@@ -164,7 +164,8 @@ func parseEndpoint(name, endpoint string) (*url.URL, error) {
 	return u, nil
 }
 
-// withoutAccount gives what a database on this machine does not look at, where it was not given.
+// withoutAccount adds a Region and credentials if none are given. A database on this machine
+// ignores them.
 func (p *program) withoutAccount(o *dynamodb.Options) {
 	if o.Region == "" {
 		o.Region = "us-east-1"
@@ -176,7 +177,7 @@ func (p *program) withoutAccount(o *dynamodb.Options) {
 	}
 }
 
-// logger writes what an operator should know, without the time: it is now.
+// logger writes warnings, without the time.
 func (p *program) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{
 		Level: slog.LevelWarn,

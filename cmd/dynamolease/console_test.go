@@ -29,11 +29,11 @@ type console struct {
 	ended   sync.WaitGroup
 
 	mu     sync.Mutex
-	text   bytes.Buffer // sent, but for what await has passed
+	text   bytes.Buffer // what was sent after the text that await has found
 	screen *vt.Emulator // shows what was sent
 }
 
-// asProcess is the command as a process of its own, with these variables besides what the test has.
+// asProcess returns the command as a process of its own, with additional variables.
 func asProcess(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -84,7 +84,7 @@ func (c *console) read() {
 	}
 }
 
-// await waits until the terminal has been sent a text, forgets all that came until its end, and returns what came before it.
+// await waits for a text, returns everything before it, and forgets both.
 func (c *console) await(text string) string {
 	c.Helper()
 	limit := time.After(20 * time.Second)
@@ -114,7 +114,7 @@ func (c *console) enter(keys string) {
 	}
 }
 
-// shows waits until the screen is as it must be, and returns its lines.
+// shows waits until the screen is good, and returns its lines.
 func (c *console) shows(what string, good func(lines []string) bool) []string {
 	c.Helper()
 	limit := time.After(20 * time.Second)
@@ -131,7 +131,7 @@ func (c *console) shows(what string, good func(lines []string) bool) []string {
 	}
 }
 
-// lines returns what the screen shows, without the empty lines at its end.
+// lines returns the screen without the empty lines at its end.
 func (c *console) lines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +152,7 @@ func (c *console) isRestored() bool {
 	return !c.screen.IsAltScreen() && !c.screen.CursorHidden()
 }
 
-// wait waits for the end of the process, and returns the exit code and what the terminal was sent last.
+// wait waits for the end of the process, and returns its exit code and its last output.
 func (c *console) wait() (code int, rest string) {
 	c.Helper()
 	err := c.cmd.Wait()
@@ -166,7 +166,7 @@ func (c *console) wait() (code int, rest string) {
 	return c.cmd.ProcessState.ExitCode(), c.text.String()
 }
 
-// resize gives the terminal another size, of which the process is told.
+// resize changes the size of the terminal, and tells the process.
 func (c *console) resize(width, height uint16) {
 	c.Helper()
 	c.mu.Lock()

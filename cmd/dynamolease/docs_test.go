@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write what the commands print into "+do
 // withoutTTL is the name of a table in the documentation.
 const withoutTTL = "old-leases"
 
-// What docs/command.md shows is what the commands print, but for names, times and numbers that are others each time.
+// The commands print what docs/command.md shows, except for names, times and numbers that change
+// each time.
 func TestDocs(t *testing.T) {
 	f := newFixture(t)
 	f.other = f.another("pk", "sk")
@@ -50,7 +51,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// transcript runs the commands of a block, and returns it with what they print.
+// transcript runs the commands of a block, and returns it with their output.
 func (f *fixture) transcript(block string) string {
 	var b strings.Builder
 	code := 0
@@ -77,7 +78,8 @@ func (f *fixture) transcript(block string) string {
 	return b.String()
 }
 
-// run runs a command with stdout and stderr in one, as on a terminal. One that goes on until it is interrupted is, after its first line.
+// run runs a command with stdout and stderr in one, as on a terminal. It interrupts a watch after
+// its first line.
 func (f *fixture) run(args []string) (code int, out string) {
 	f.prepare(args)
 	ctx, cancel := context.WithCancel(f.Context())
@@ -90,7 +92,7 @@ func (f *fixture) run(args []string) (code int, out string) {
 	return p.run(ctx, args), b.text.String()
 }
 
-// An interrupter is an output that interrupts the program at the end of the first line.
+// An interrupter interrupts the program at the end of the first line of output.
 type interrupter struct {
 	text   bytes.Buffer
 	cancel func()
@@ -104,7 +106,7 @@ func (i *interrupter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// What is another one each time, in this order.
+// The parts of the output that change each time, in the order of their replacement.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	name    string

@@ -28,7 +28,8 @@ drained, and the exit code is 5.`,
 		if err := p.confirm(ctx, *yes || now.Drained, now.Prospect(), "Drain it?"); err != nil {
 			return nil, err
 		}
-		// Also where it is drained: an earlier order to undrain it that is still on its way is not to have the last word.
+		// Also send the order if the node is drained: an earlier undrain may still be on its way,
+		// and must not win.
 		after, err := c.Drain(ctx, args[0], args[1], p.waiting(*wait))
 		if !after.Drained {
 			return nil, err
@@ -53,7 +54,8 @@ nothing is asked.`,
 		if err := p.confirm(ctx, *yes || !now.Drained, now.Retrospect(), "Undrain it?"); err != nil {
 			return nil, err
 		}
-		// Also where it is not drained: an earlier order to drain it that is still on its way is not to have the last word.
+		// Also send the order if the node is not drained: an earlier drain may still be on its way,
+		// and must not win.
 		var after operate.Standing
 		err = p.inTime(ctx, func(ctx context.Context) (err error) {
 			after, err = c.Undrain(ctx, now)

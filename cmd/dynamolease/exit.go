@@ -17,10 +17,10 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1
-	exitUsage    = 2 // arguments that cannot be used
-	exitNotFound = 3 // what was named is not there: the lease, the node, the service, the table
-	exitRefused  = 4 // it was not confirmed
-	exitOpen     = 5 // ordered and not done yet, or nothing tells whether it was done
+	exitUsage    = 2 // bad arguments
+	exitNotFound = 3 // no such lease, node, service or table
+	exitRefused  = 4 // the user did not confirm
+	exitOpen     = 5 // ordered and not done yet, or perhaps done
 )
 
 // A usageError says what is wrong with the arguments.
@@ -30,7 +30,7 @@ func (e *usageError) Error() string { return e.problem }
 
 func misuse(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// errNotConfirmed is returned when a question was not answered with yes, or could not be asked.
+// errNotConfirmed says that the user did not answer yes, or that there was no terminal to ask on.
 var errNotConfirmed = errors.New("not confirmed, nothing was changed")
 
 // exitCode returns the exit code for an error.
@@ -54,7 +54,8 @@ func exitCode(err error) int {
 	}
 }
 
-// harmless is text that cannot control the terminal: it may have names in it that are from the table.
+// harmless returns text without control characters: names from the table must not control the
+// terminal.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsPrint(r) {
@@ -64,7 +65,7 @@ func harmless(text string) string {
 	}, text)
 }
 
-// report says on stderr what went wrong, and what to do about it.
+// report tells the user on stderr what went wrong, and what to do about it.
 func (p *program) report(command *cobra.Command, err error) {
 	fmt.Fprintf(p.err, "%s: %s\n", command.CommandPath(), harmless(p.explain(err)))
 	var usage *usageError

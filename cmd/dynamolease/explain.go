@@ -15,7 +15,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// explain returns the text of an error in the words of the command. If the settings are wrong, it says what to do.
+// explain returns the text of an error in the words of the command, with advice if the settings are
+// wrong.
 func (p *program) explain(err error) string {
 	var late *operate.LimitError
 	var missing *types.ResourceNotFoundException
@@ -29,7 +30,7 @@ func (p *program) explain(err error) string {
 	var garbled *smithy.DeserializationError
 	switch {
 	case errors.As(err, &late):
-		return err.Error() // it says which limit
+		return err.Error() // names the limit
 	case errors.As(err, &missing):
 		return fmt.Sprintf("table %q does not exist in this account and Region, or is still being created: check --table, --region, --profile and "+
 			"--endpoint-url, or make it with: dynamolease table create --table %s\n%v", p.table, p.table, behind(err))
@@ -56,7 +57,7 @@ func (p *program) explain(err error) string {
 	return err.Error()
 }
 
-// behind is the SDK's own error.
+// behind returns the SDK's own error.
 func behind(err error) error {
 	var operation *smithy.OperationError
 	if errors.As(err, &operation) {
@@ -65,7 +66,7 @@ func behind(err error) error {
 	return err
 }
 
-// rejected tells whether an error code is about who asks.
+// rejected reports whether an error code is about the credentials.
 func rejected(code string) bool {
 	switch code {
 	case "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "InvalidClientTokenId", "MissingAuthenticationTokenException",
@@ -75,7 +76,7 @@ func rejected(code string) bool {
 	return false
 }
 
-// flagOf is the command's name for an argument of the library.
+// flagOf returns the command's name for an argument of the library.
 func flagOf(argument string) string {
 	if field, ok := strings.CutPrefix(argument, "ReapConfig."); ok {
 		return "--" + strings.ToLower(field)

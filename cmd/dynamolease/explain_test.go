@@ -11,7 +11,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// Who has set a limit is told that it was the reason; who has not is not.
+// An error names a limit that the user has set, and no other.
 func TestTimeouts(t *testing.T) {
 	f := newFixture(t).seed()
 	url, transport := faultyEndpoint(t)
@@ -34,7 +34,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// What was not ordered is not said to be.
+// Nothing says that an order stands if it was refused.
 func TestReleaseThatIsNotAllowed(t *testing.T) {
 	f := newFixture(t).seed()
 	if err := f.store.Drain(t.Context(), "shop", "gone"); err != nil {

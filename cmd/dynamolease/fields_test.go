@@ -7,7 +7,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/fields"
 )
 
-// checkFields expects that what a command has printed is documented.
+// checkFields expects the documentation to name the fields that a command has printed.
 func checkFields(t testing.TB, command string, printed []byte) {
 	t.Helper()
 	documented, err := fields.Documented(document, command)
@@ -24,7 +24,8 @@ func checkFields(t testing.TB, command string, printed []byte) {
 	}
 }
 
-// The documentation names each field that a command can print with --json, with its kind, and no other.
+// The documentation names each field that a command can print with --json, with its kind, and no
+// other.
 func TestDocsNameEachField(t *testing.T) {
 	for command, all := range map[string]func() (fields.Fields, error){
 		"table create": fields.OfType[operate.Checked], "table check": fields.OfType[operate.Checked], "table describe": fields.OfType[operate.Description],

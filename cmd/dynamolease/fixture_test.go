@@ -15,7 +15,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// A fixture is a table that the library has written, and which the commands find by the environment.
+// A fixture is a table written by the library. The commands find it by the environment.
 type fixture struct {
 	testing.TB
 	table  string
@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// seed writes the rows that the commands are to find.
+// seed writes the rows that the commands find.
 func (f *fixture) seed() *fixture {
 	f.Helper()
 	if f.seeded {
@@ -130,7 +130,7 @@ func (f *fixture) bury(partition int) {
 	}
 }
 
-// prepare has the table be as a command of the documentation expects it.
+// prepare brings the table into the state that a command of the documentation expects.
 func (f *fixture) prepare(args []string) {
 	f.Helper()
 	if args[0] == "table" {

@@ -9,20 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// bound has a flag refuse values that cannot be used when it is parsed: before anything is asked or sent.
+// bound makes a flag refuse bad values while it is parsed: before anything is asked or sent.
 func bound(flags *pflag.FlagSet, name, problem string, fits func() bool) {
 	f := flags.Lookup(name)
 	f.Value = &boundValue{f.Value, problem, fits}
 	if f.DefValue == "0s" {
-		f.DefValue = "" // so that help leaves it out
+		f.DefValue = "" // help leaves it out
 	}
 }
 
-// A boundValue is the value of a flag that is checked.
+// A boundValue checks the value of a flag.
 type boundValue struct {
 	pflag.Value
 	problem string
-	fits    func() bool // of what Value was set to
+	fits    func() bool // reports whether the new value is good
 }
 
 func (v *boundValue) Set(text string) error {
@@ -35,7 +35,7 @@ func (v *boundValue) Set(text string) error {
 	return nil
 }
 
-// outOfBounds is why a value that can be read cannot be used.
+// outOfBounds says why a well-formed value is no good.
 type outOfBounds string
 
 func (e outOfBounds) Error() string { return string(e) }
@@ -64,7 +64,8 @@ func flagError(c *cobra.Command, err error) error {
 	return misuse("%v", err)
 }
 
-// negativePartition is what is wrong where the number of a partition was taken for a flag, since it begins with a dash.
+// negativePartition explains an error about a flag that was meant as a partition: a number with a
+// dash before it.
 func negativePartition(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || !strings.Contains(c.Use, "PARTITION") {
@@ -77,13 +78,13 @@ func negativePartition(c *cobra.Command, err error) error {
 	return misuse("PARTITION must be 0 or more, not -%s", after)
 }
 
-// noTable is the annotation of commands that do not look at the flags that say where the table is.
+// noTable marks commands that ignore the flags about the table.
 const noTable = "no table"
 
 func withoutTable() map[string]string { return map[string]string{noTable: "yes"} }
 
-// usage is the usual one, in which a flag that is on or off is shown by its name alone, and one that a command does not look at is
-// left out.
+// usage prints cobra's usage, but shows boolean flags by their names alone, and leaves out the
+// flags that the command ignores.
 func usage(c *cobra.Command) error {
 	var restore []func()
 	show := func(f *pflag.Flag) {
@@ -107,7 +108,7 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// A switchValue is a bool as help shows it.
+// A switchValue makes help show a boolean flag without a value.
 type switchValue struct{ pflag.Value }
 
 func (switchValue) Type() string { return "boolfunc" }

@@ -14,8 +14,8 @@ import (
 func (p *program) leases() *cobra.Command {
 	return &cobra.Command{
 		Use: "leases GROUP", Short: "List the live leases of a group", Args: takes("GROUP"),
-		Long: `Lists the live leases of a group. What is left is by the store's clock, which is known as an interval only: from what surely
-is left to what is left at most. A lease in a session has as much left as the session. A revoked one is not extended any more.
+		Long: `Lists the live leases of a group. LEFT is the time until the lease expires: an interval, because the store's clock is known as
+an interval. A lease in a session has as much left as the session. A revoked one is no longer extended.
 Checkpoints are shown as text where they can be, otherwise in base64, and cut; --json has all of them, in base64.
 
 It reads the rows of the group twice. If nobody holds a lease, the exit code is 3.`,
@@ -29,9 +29,9 @@ It reads the rows of the group twice. If nobody holds a lease, the exit code is 
 func (p *program) members() *cobra.Command {
 	return &cobra.Command{
 		Use: "members SERVICE", Short: "List the live members of a service", Args: takes("SERVICE"),
-		Long: `Lists the live members of a service: node, session, address, groups, what is left until the node is no member any more without
-another heartbeat, and whether it is drained. A name that is drained though no member has it is listed, too. If there are none, the
-exit code is 3.`,
+		Long: `Lists the live members of a service: node, session, address, groups, the time until the membership ends without another
+heartbeat, and whether the node is drained. Drained names without a member are listed too. If there are no members, the exit code
+is 3.`,
 		RunE: p.look(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
 			list, err := c.Members(ctx, args[0])
 			return found(list, err)
@@ -51,7 +51,7 @@ compared with this machine's: it is there for people to read, and nothing is dec
 	}
 }
 
-// onlyIf is a report where there is no error.
+// onlyIf returns the report if there is no error.
 func onlyIf[T operate.Report](report T, err error) (operate.Report, error) {
 	if err != nil {
 		return nil, err
@@ -59,7 +59,8 @@ func onlyIf[T operate.Report](report T, err error) (operate.Report, error) {
 	return report, nil
 }
 
-// found is a list as a report: an empty one is shown, and what could be read where some rows could not; a missing one is not.
+// found returns a list as a report, also with an error if the list is empty or lacks malformed
+// rows. It returns no report if the table could not be read.
 func found[T operate.Report](list T, err error) (operate.Report, error) {
 	var row *dynamolease.RowError
 	if err != nil && !errors.Is(err, operate.ErrNotFound) && !errors.As(err, &row) {

@@ -1,4 +1,5 @@
-// Command dynamolease looks at leases that are kept in a DynamoDB table, and takes them where it is told to.
+// Command dynamolease shows the leases in a DynamoDB table, and takes leases from their holders on
+// request.
 //
 //	dynamolease help
 //
@@ -16,10 +17,11 @@ import (
 )
 
 func main() {
-	// A pipe that nobody reads any more becomes an error of the write, so that the program cleans up.
+	// A write to a pipe without a reader fails instead of killing the program, so that it cleans
+	// up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, asks: term.IsTerminal(int(os.Stdin.Fd()))}
 	code := p.run(ctx, os.Args[1:])
 	stop()
@@ -30,7 +32,7 @@ func main() {
 type program struct {
 	in       io.Reader
 	out, err io.Writer
-	asks     bool // there is somebody to answer questions
+	asks     bool // a user at a terminal can answer questions
 	settings
 }
 

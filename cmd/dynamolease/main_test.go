@@ -20,15 +20,15 @@ func TestMain(m *testing.M) {
 	os.Exit(testkit.Main(m))
 }
 
-// asCommand is set where the test program is to be the command.
+// asCommand is a variable that makes the test program the command.
 const asCommand = "DYNAMOLEASE_TEST_AS_COMMAND"
 
-// call runs the program and returns what it printed.
+// call runs the program and returns its output.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	return answer(ctx, nil, args...)
 }
 
-// answer runs the program with somebody who answers its questions; nobody if in is nil.
+// answer runs the program with a user who answers its questions, or without one if in is nil.
 func answer(ctx context.Context, in io.Reader, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	p := &program{in: in, out: &out, err: &errs, asks: in != nil}

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// spoil writes a row that is not as the library writes it.
+// spoil writes a row that the library cannot read.
 func (f *fixture) spoil(pk, sk string) {
 	f.Helper()
 	_, err := f.client.PutItem(f.Context(), &dynamodb.PutItemInput{TableName: &f.table, Item: map[string]types.AttributeValue{
@@ -20,7 +20,7 @@ func (f *fixture) spoil(pk, sk string) {
 	}
 }
 
-// A row that cannot be read is named, and hides no other: who is paged needs the others.
+// A malformed row is named and hides no other row, because an operator in trouble needs the others.
 func TestMalformedRows(t *testing.T) {
 	f := newFixture(t).seed()
 	f.spoil("L#orders", "P#0000000004")

@@ -11,7 +11,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// faultyEndpoint is the URL of a DynamoDB whose requests pass through a transport. A connection is dropped where that fails.
+// faultyEndpoint returns the URL of a DynamoDB whose requests pass through a transport. If the
+// transport fails, the connection breaks.
 func faultyEndpoint(t *testing.T) (url string, transport *dynamotest.Transport) {
 	t.Helper()
 	server := testkit.Server(t)

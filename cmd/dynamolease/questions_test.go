@@ -40,7 +40,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// unchanged expects the rows that seed has written, and that the name gone is drained alone.
+// unchanged expects the rows of seed, and only the name gone to be drained.
 func (f *fixture) unchanged() {
 	f.Helper()
 	if out := f.expect(0, "", "", "leases", "payments"); strings.Contains(out, "yes") {
@@ -55,7 +55,7 @@ func (f *fixture) unchanged() {
 	}
 }
 
-// Where nothing is to be changed nobody is asked.
+// A command that changes nothing does not ask.
 func TestNothingToAsk(t *testing.T) {
 	newFixture(t).seed()
 	q := &quiet{T: t}
@@ -93,6 +93,6 @@ func TestQuestionIsInterrupted(t *testing.T) {
 	if code, _, errs := answer(ctx, in, "reap"); code != 4 {
 		t.Errorf("code %d, %s", code, errs)
 	}
-	writer.Close() // what still reads ends
+	writer.Close() // ends the pending read
 	in.Close()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// What the library takes; it checks the same, but only when it is called.
+// The library has the same bounds, but checks them only when it is called.
 const (
 	maxGrace    = 365 * 24 * time.Hour
 	maxSegments = 16
@@ -23,7 +23,7 @@ func (p *program) reap() *cobra.Command {
 is conditional on the row being as it was seen, so it may run at any time. It scans the whole table, half a read unit for 4 KB.
 
 A run that stops early, because of --limit, --timeout, Ctrl-C or throttling, says so; the next one goes on there, with the same
---segments. Without --timeout it takes as long as it takes.`,
+--segments. Without --timeout the run has no limit.`,
 	}
 	yes := addYes(c)
 	var cfg dynamolease.ReapConfig
@@ -41,7 +41,7 @@ A run that stops early, because of --limit, --timeout, Ctrl-C or throttling, say
 		}
 		if *timeout > 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, *timeout) // near its end the run stops by itself, which is no error
+			ctx, cancel = context.WithTimeout(ctx, *timeout) // the run stops shortly before, without an error
 			defer cancel()
 		}
 		reaping, err := conn.Reap(ctx, cfg)

@@ -14,7 +14,7 @@ import (
 
 const recording = "../../docs/watch.txt"
 
-// The size of the terminal that is recorded; the test of the recording in internal/watch has the same.
+// The size of the recorded terminal. The test of the recording in internal/watch has the same.
 const (
 	recordedWidth  = 80
 	recordedHeight = 24
@@ -25,8 +25,9 @@ const recordingHead = `# What one sees who watches the demo in a terminal of 80 
 # Made by: go test ./cmd/dynamolease -run TestWatchRecording -args -update
 `
 
-// What docs/watch.txt shows is a run of the demo: one of four workers is killed, and the others take over what it had. With
-// -update it is recorded anew. The test of its form is in internal/watch.
+// docs/watch.txt shows a run of the demo: one of four workers is killed, and the others take over
+// its partitions. With -update this test records it anew. Another test in internal/watch checks its
+// form.
 func TestWatchRecording(t *testing.T) {
 	if *update {
 		text := recordingHead
@@ -47,7 +48,7 @@ func TestWatchRecording(t *testing.T) {
 	}
 }
 
-// A scene is a picture, and what the demo said since the one before.
+// A scene is a picture with the demo's messages since the one before.
 type scene struct {
 	said    []string
 	picture string
@@ -86,7 +87,7 @@ func readScenes(text string) []scene {
 	return scenes
 }
 
-// record runs the demo, and watches it in a terminal until it has seen what is to be shown.
+// record runs the demo, and watches it in a terminal until it has seen the whole story.
 func record(t *testing.T) []scene {
 	t.Helper()
 	demo := exec.CommandContext(t.Context(), "go", "run", "-C", "../../tools", "./demo", "--plain")
@@ -146,10 +147,10 @@ func (c *console) still(before string) string {
 	}
 }
 
-// news is what the demo says of what happens.
+// news matches the demo's messages on events.
 var news = regexp.MustCompile(`s  w\d (now owns|is killed|is stopped|goes on)`)
 
-// invited is how the demo says that one can watch it.
+// invited returns the arguments with which the demo invites the user to watch it.
 func invited(t *testing.T, lines *bufio.Scanner) []string {
 	t.Helper()
 	for lines.Scan() {
@@ -161,8 +162,9 @@ func invited(t *testing.T, lines *bufio.Scanner) []string {
 	return nil
 }
 
-// chooseScenes are the four that tell the story: all is worked by four; the last in which the one who was killed still has time left;
-// the first without it; and the first in which everything is worked again. There are none until there are all.
+// chooseScenes returns the four scenes that tell the story, or none while one is missing: the first
+// in which four workers share everything; the last in which the killed one has time left; the first
+// without it; and the first in which everything is held again.
 func chooseScenes(all []scene) []scene {
 	killed := regexp.MustCompile(`(w\d) is killed`)
 	victim, alive, chosen := "", 0, []int(nil)
@@ -195,7 +197,7 @@ func (s scene) nodes() int {
 	return len(regexp.MustCompile(`(?m)^\S w\d +\d`).FindAllString(s.picture, -1))
 }
 
-// merge leaves scenes out, but nothing that was said.
+// merge leaves scenes out, but no message.
 func merge(all []scene, chosen []int) []scene {
 	var kept []scene
 	next := 0

@@ -13,9 +13,9 @@ import (
 func (p *program) release() *cobra.Command {
 	c := &cobra.Command{
 		Use: "release GROUP PARTITION", Short: "Take a lease from its holder", Args: takes("GROUP", "PARTITION"),
-		Long: `Takes the lease of a partition from who holds it: when a holder is stuck, say. Nothing is freed under a holder that may still
-believe in it. Nothing extends the lease any more; it is free when the holder's own time has passed for certain, or the holder
-has released it. Then fenced writes of the holder are refused, and anybody can acquire it, the former holder included.
+		Long: `Takes the lease of a partition from its holder, for example from a stuck one. The lease does not become free while its holder
+may still believe in it: nothing extends it any more, and it is free when the holder's own time has certainly passed, or the
+holder has released it. Then fenced writes of the holder are refused, and anybody can acquire it, also the former holder.
 
 It waits for that, and prints the epoch after. If the waiting ends before, by --wait or Ctrl-C, the order stands, and the exit
 code is 5: run the same again to go on. An order cannot be taken back.`,

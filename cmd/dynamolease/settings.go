@@ -9,7 +9,7 @@ import (
 
 const tableVariable = "DYNAMOLEASE_TABLE"
 
-// settings are what all commands have in common.
+// settings are the flags of all commands.
 type settings struct {
 	table    string
 	endpoint string
@@ -28,7 +28,7 @@ Exit codes: 0 done; 1 failed; 2 arguments that cannot be used; 3 what was named 
 4 not confirmed: answer the question with y, or use --yes; 5 ordered and not done yet, or nothing tells whether it was done:
 run the same again.`
 
-// root is the command with all its subcommands.
+// root returns the command with all its subcommands.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "dynamolease", Short: "Leases in a DynamoDB table", Long: rootHelp,
@@ -52,7 +52,7 @@ func (p *program) root() *cobra.Command {
 	flags.BoolVar(&p.json, "json", false, "print one JSON document (watch: one a line)")
 	flags.DurationVar(&p.timeout, "timeout", 15*time.Second, "how long one look at the table, or one order, may take")
 	bound(flags, "timeout", "must be more than 0", func() bool { return p.timeout > 0 })
-	flags.Lookup("table").DefValue = "" // not what the environment of who asks for help says
+	flags.Lookup("table").DefValue = "" // help does not show the user's environment
 	root.AddCommand(
 		p.tables(), p.leases(), p.members(), p.process(), p.watch(),
 		p.release(), p.drain(), p.undrain(), p.reap(),
@@ -62,7 +62,7 @@ func (p *program) root() *cobra.Command {
 	return root
 }
 
-// addHelp adds the usual command that explains the others, but for that it refuses what is none.
+// addHelp adds cobra's help command, which then refuses names that are no commands.
 func (p *program) addHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -82,7 +82,7 @@ func (p *program) addHelp(root *cobra.Command) {
 	}
 }
 
-// noCommand refuses the arguments of a command that only has subcommands.
+// noCommand refuses arguments of a command that only has subcommands.
 func (p *program) noCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return misuse("there is no command %q; there are %s", args[0], names(c))

@@ -12,7 +12,7 @@ import (
 	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
-// onTable has a command work on the table. What it returns is shown, also with an error.
+// onTable returns a command that works on the table. It shows the report, also with an error.
 func (p *program) onTable(f func(ctx context.Context, c *connection, args []string) (operate.Report, error)) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		ctx := command.Context()
@@ -29,7 +29,7 @@ func (p *program) onTable(f func(ctx context.Context, c *connection, args []stri
 	}
 }
 
-// look is onTable for commands that look once.
+// look returns an onTable command that reads the table once.
 func (p *program) look(f func(ctx context.Context, c *connection, args []string) (operate.Report, error)) func(*cobra.Command, []string) error {
 	return p.onTable(func(ctx context.Context, c *connection, args []string) (operate.Report, error) {
 		var report operate.Report
@@ -41,7 +41,7 @@ func (p *program) look(f func(ctx context.Context, c *connection, args []string)
 	})
 }
 
-// inTime bounds what is one look at the table, or one order.
+// inTime bounds one read of the table, or one order, by --timeout.
 func (p *program) inTime(ctx context.Context, f func(context.Context) error) error {
 	return operate.Within(ctx, "--timeout", p.timeout, f)
 }

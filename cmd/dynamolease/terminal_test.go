@@ -30,7 +30,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 }
 
-// It follows the terminal, to whatever size, and draws what fits.
+// The picture follows the terminal to any size.
 func TestWatchIsResized(t *testing.T) {
 	c := openConsole(t, asProcess(newFixture(t).seed(), []string{"NO_COLOR=1"}, "watch", "shop", "--interval", "100ms"), 100, 30)
 	c.shows("the service", func(lines []string) bool { return len(lines) >= 8 && strings.HasPrefix(lines[0], "service shop") })
@@ -73,7 +73,8 @@ func TestWatchWithoutColors(t *testing.T) {
 	}
 }
 
-// What cannot draw a picture gets lines, without control sequences, also where stdout alone is no terminal.
+// An output that cannot show a picture gets lines without control sequences, also if only stdout is
+// no terminal.
 func TestWatchWithoutATerminal(t *testing.T) {
 	f := newFixture(t).seed()
 	const line = "a: 3 of orders; b: 3 of orders"
@@ -114,7 +115,7 @@ func TestWatchWithoutATerminal(t *testing.T) {
 	})
 }
 
-// Ctrl-C while it waits says that the order stands, and how to go on.
+// After Ctrl-C during the wait, the command says that the order stands, and how to go on.
 func TestReleaseIsInterrupted(t *testing.T) {
 	f := newFixture(t).seed()
 	c := f.open("release", "orders", "2")

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A build says which build of the command this is.
+// A build identifies a build of the command.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -16,7 +16,7 @@ type build struct {
 	System   string `json:"system"`
 }
 
-// Text is one line.
+// Text returns one line.
 func (b build) Text() string {
 	revision := ""
 	if b.Revision != "" {

@@ -33,7 +33,7 @@ members and the groups, and the picture shows the read units.`,
 	plain := c.Flags().Bool("plain", false, "print plain lines also on a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("timeout") {
-			p.timeout = *timeout // without, who logs in has as long as with other commands
+			p.timeout = *timeout // otherwise the login has as long as elsewhere
 		}
 		cfg := watch.Config{
 			Service: args[0], Groups: args[1:], Interval: *interval, Look: *timeout,
@@ -69,13 +69,14 @@ func (p *program) watchStyle(plain, noColor bool) watch.Style {
 	}
 }
 
-// holdErrors keeps what is written to stderr until the returned function is called: it would spoil the picture.
+// holdErrors holds back stderr, which would spoil the picture, until the returned function is
+// called.
 func (p *program) holdErrors() (release func()) {
 	stderr, held := p.err, new(bytes.Buffer)
 	p.err = held
 	return func() {
 		p.err = stderr
-		_, _ = held.WriteTo(stderr) // there is no other place to say that it fails
+		_, _ = held.WriteTo(stderr) // there is nowhere to report an error
 	}
 }
 

@@ -1,4 +1,5 @@
-// Command demo shows what the library promises; see package demo. It starts its workers as processes of this program.
+// Command demo shows what the library promises; see package demo. It starts its workers as
+// processes of this program.
 package main
 
 import (

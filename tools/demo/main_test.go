@@ -123,7 +123,8 @@ func TestDemoIsInterrupted(t *testing.T) {
 	}
 }
 
-// In this run no worker is ever in the middle of anything, so that none is killed, and the figures are off.
+// In this run no worker is ever in the middle of anything, so that none is killed, and the figures
+// are off.
 func TestDemoSaysWhatIsOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -9,7 +9,8 @@ import (
 	"github.com/dynamolease/dynamolease/tools/internal/demo"
 )
 
-// print prints the verdict as JSON, or as text: the details, what is off, and the line of the figures.
+// print prints the verdict as JSON, or as text: the details, what is off, and the line of the
+// figures.
 func print(out io.Writer, v demo.Verdict, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(out)

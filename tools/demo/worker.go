@@ -13,7 +13,8 @@ import (
 // workerArgument makes this program a worker. Only the demo itself gives it.
 const workerArgument = "worker"
 
-// workerCommand returns the command with which the demo starts a worker: this program, with the flags that work reads.
+// workerCommand returns the command with which the demo starts a worker: this program, with the
+// flags that work reads.
 func workerCommand(cfg demo.WorkerConfig) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {

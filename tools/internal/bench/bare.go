@@ -12,16 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// A bare is a program that sends the requests of the library with the SDK alone, in the plainest way: with no retries,
-// no bounds on the time of a request, no look at the store's clock, and no reading of answers beyond what the next
-// request needs. So it is not what should be used in place of the library, but what that is measured against.
+// A bare sends the requests of the library with the SDK alone, in the plainest way: without
+// retries, without bounds on the time of a request, without the store's clock, and reading no more
+// of an answer than its next request needs. It is no substitute for the library, but the measure of
+// it.
 type bare struct {
 	party
-	each bool            // renew with an UpdateItem for each lease
-	rows map[string]held // by sort key; written between requests only
+	each bool            // renews with an UpdateItem for each lease
+	rows map[string]held // by sort key; changed only between requests
 }
 
-// held is what must be known of a row to write it again.
+// held is what the next write of a row needs to know of it.
 type held struct {
 	rev   string
 	epoch int64
@@ -37,7 +38,7 @@ type put struct {
 	condition string
 	names     map[string]string
 	values    map[string]types.AttributeValue
-	row       held // as it will be
+	row       held // after the write
 }
 
 func (b *bare) acquire(ctx context.Context, partition int) error {
@@ -68,7 +69,7 @@ func (b *bare) refused(ctx context.Context, partition int) error {
 	return err
 }
 
-// take is a lease as it is acquired or extended.
+// take returns the write that acquires or extends a lease.
 func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
@@ -94,7 +95,7 @@ func leaseNames() map[string]string {
 	}
 }
 
-// onlyNew makes the write depend on there being no row.
+// onlyNew makes the write fail if the row exists.
 func (p *put) onlyNew() {
 	p.condition = "attribute_not_exists(#pk)"
 	p.names["#pk"] = "pk"
@@ -145,7 +146,8 @@ func (b *bare) renew(ctx context.Context, n int) error {
 	return nil
 }
 
-// transact renews the partitions from first on with one transaction, and leaves in puts what it wrote.
+// transact renews the partitions from first on with one transaction, whose writes it leaves in
+// puts.
 func (b *bare) transact(ctx context.Context, first int, puts []put) error {
 	actions := make([]types.TransactWriteItem, len(puts))
 	for i := range puts {
@@ -217,7 +219,7 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	return b.put(ctx, "M#"+b.service, sk, p)
 }
 
-// leave looks for sessions of the node first, as there may be some, and marks its row.
+// leave first looks for sessions of the node, as the library does, and marks its row.
 func (b *bare) leave(ctx context.Context, node string) error {
 	sk := "N#" + node
 	if _, err := b.between(ctx, "M#"+b.service, sk, sk+"#\U0010FFFF"); err != nil {

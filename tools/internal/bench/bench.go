@@ -1,12 +1,13 @@
-// Package bench measures, in one run, what the library costs beside bare SDK calls: each operation beside calls that send the
-// same requests, and the rounds of whole fleets beside how other libraries keep their leases. It says what is billed, how long
-// partitions are not worked when a node goes, how fast dead rows are deleted, and how long a plan takes.
+// Package bench measures in one run what the library costs beside bare SDK calls. It compares each
+// operation with calls that send the same requests, and the rounds of whole fleets with the ways of
+// other libraries. It adds up what is billed, and measures how long partitions are not worked when
+// a node goes, how fast dead rows are deleted, and how long a plan takes.
 //
-// Both sides take turns in small blocks and are compared round by round, so that whatever else the machine does meets
-// both alike. Timings are printed and never asserted. That both sides sent the same requests is asserted, and an error
-// otherwise: then the comparison means nothing, and bare.go must follow what the library sends now.
+// Both sides take turns in small blocks and are compared round by round, so that other load on the
+// machine meets both alike. Nothing asserts timings. A run fails if the two sides send different
+// requests: the comparison then means nothing, and bare.go must follow the library.
 //
-// It uses the database that the tests use; see dynamotest.
+// It uses the database of the tests; see dynamotest.
 package bench
 
 import (
@@ -18,17 +19,17 @@ import (
 	"time"
 )
 
-// Config says what a run measures.
+// Config configures a run.
 type Config struct {
-	Rounds int            // how many times the sides of a row take turns; at least 1
-	Limit  time.Duration  // how long a row may take; it then has fewer rounds
-	Match  *regexp.Regexp // of the names of the rows that are measured
+	Rounds int            // turns that the sides of a row take; at least 1
+	Limit  time.Duration  // bounds a row, which then has fewer rounds
+	Match  *regexp.Regexp // selects rows by their names
 	JSON   bool           // print the results as JSON
-	Docs   string         // a directory whose cost.md, cost.json and plots are written from the results; "" for none
+	Docs   string         // the directory with cost.md, cost.json and plots to write; "" for none
 }
 
-// Run measures, and prints the results to out, and what it is at to progress. The error is that of the database, that the
-// sides did not send the same requests, or that nothing was measured.
+// Run measures, prints the results to out, and its progress to progress. It returns an error if the
+// database fails, if the sides send different requests, or if it measures nothing.
 func Run(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
 	l, err := newLab(ctx)
 	if err != nil {
@@ -63,8 +64,8 @@ type bench struct {
 	lab      *lab
 	rounds   int
 	limit    time.Duration
-	leases   int // that the rows on many renewals are of; fewer in a test
-	rows     int // of the tables that are cleaned; fewer in a test
+	leases   int // of the rows on many renewals; fewer in a test
+	rows     int // of the tables to clean; fewer in a test
 	fleets   []int
 	drill    drill
 	plan     func(context.Context) ([]planRow, error)
@@ -111,7 +112,7 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 	return r, nil
 }
 
-// whole measures what is of whole fleets.
+// whole measures whole fleets.
 func (b *bench) whole(ctx context.Context, r *report) error {
 	for _, leases := range b.fleets {
 		name := fmt.Sprintf("Round of %d leases", leases)
@@ -133,7 +134,7 @@ func (b *bench) whole(ctx context.Context, r *report) error {
 	}
 	if b.wants(planName) {
 		rows, err := b.plan(ctx)
-		if err != nil { // an installed program has no source to run this from
+		if err != nil { // an installed program does not have the source
 			fmt.Fprintf(b.progress, "%s is not measured: %v\n", planName, err)
 		}
 		r.Plans = rows
@@ -141,7 +142,7 @@ func (b *bench) whole(ctx context.Context, r *report) error {
 	return ctx.Err()
 }
 
-// wants tells whether a row was asked for, and says that it is on its way: a run takes minutes.
+// wants reports whether a row was asked for, and announces it: a run takes minutes.
 func (b *bench) wants(name string) bool {
 	if !b.match.MatchString(name) {
 		return false

@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// A bill is what one call costs on DynamoDB, by its documented rules: a strongly consistent read is a unit for each
-// 4 KB of what was read, a write one for each 1 KB of the item, in a transaction two, all rounded up and at least one.
+// A bill is the price of one call by DynamoDB's documented rules. A strongly consistent read costs
+// a unit for each 4 KB, a write one for each 1 KB of the item, in a transaction two; all are
+// rounded up to at least one.
 type bill struct {
 	Operation  string         `json:"operation"`
 	Requests   int            `json:"requests"`
-	Sent       map[string]int `json:"sent"` // how many of each operation
+	Sent       map[string]int `json:"sent"` // requests by operation
 	BytesSent  int            `json:"bytes_sent"`
 	ReadUnits  int            `json:"read_units"`
 	WriteUnits int            `json:"write_units"`
@@ -21,7 +22,7 @@ const (
 	writeUnit = 1 << 10
 )
 
-// A body is what matters of a request or of an answer.
+// A body is the priced part of a request or an answer.
 type body struct {
 	Key                       attributes
 	ExpressionAttributeValues attributes
@@ -30,7 +31,7 @@ type body struct {
 	Items                     []attributes
 }
 
-// attributes are a JSON object of names and values such as {"S": "text"}.
+// attributes is a JSON object of names and values such as {"S": "text"}.
 type attributes map[string]map[string]any
 
 // price adds up the bill of a call.
@@ -68,8 +69,8 @@ func price(operation string, exchanges []exchange) (bill, error) {
 	return total, nil
 }
 
-// written is what a write is billed as. The library writes whole rows, so that the request has all of the item in it,
-// and a little more.
+// written returns the units of a write. The library writes whole rows, so that the request contains
+// the whole item and a little more.
 func (b *body) written() int {
 	return units(b.Key.size()+b.ExpressionAttributeValues.size(), writeUnit)
 }
@@ -84,7 +85,7 @@ func (a attributes) size() int {
 	return total
 }
 
-// size is that of a value as DynamoDB counts it.
+// size returns the size of a value as DynamoDB counts it.
 func size(value map[string]any) int {
 	if s, ok := value["S"].(string); ok {
 		return len(s)

@@ -8,9 +8,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A board shows which node works each partition, and since when. It is written by the handlers themselves.
+// A board shows which node works each partition, and since when. The handlers write it.
 type board struct {
-	changed chan struct{} // has room for one: who waits looks again
+	changed chan struct{} // has room for one: a waiter looks again
 
 	mu    sync.Mutex
 	works map[int]work
@@ -23,7 +23,8 @@ type work struct {
 
 func newBoard() *board { return &board{changed: make(chan struct{}, 1), works: make(map[int]work)} }
 
-// handler is a node's: it works until it is told to stop, and then stops at once.
+// handler returns the handler of a node: it works until it is told to stop, and then returns at
+// once.
 func (b *board) handler(node string) coordinator.Handler {
 	return func(ctx context.Context, lease coordinator.Assignment) error {
 		b.change(func() { b.works[lease.Partition] = work{node, time.Now()} })
@@ -47,8 +48,8 @@ func (b *board) change(f func()) {
 	}
 }
 
-// await waits until all partitions are worked by the nodes, evenly, and returns when the last of them began. One waits at a
-// time.
+// await waits until these nodes work all partitions, evenly, and returns when the last of them
+// began. Only one caller may wait at a time.
 func (b *board) await(ctx context.Context, partitions int, nodes ...string) (time.Time, error) {
 	for {
 		if last, ok := b.even(partitions, nodes); ok {

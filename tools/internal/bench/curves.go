@@ -32,8 +32,8 @@ func (d *diagram) line(c curve) error {
 	return nil
 }
 
-// distribution adds the part of the events that was over by each time, and the target as an upright line. Each dot is an
-// event.
+// distribution adds the share of the events that were over by each time, with a dot for each event,
+// and the target as a vertical line.
 func (d *diagram) distribution(name string, seconds []float64, target float64) error {
 	steps := shares(seconds)
 	l, err := plotter.NewLine(append(plotter.XYs{{X: steps[0].X}}, steps...))

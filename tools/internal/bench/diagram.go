@@ -62,7 +62,8 @@ func (d *diagram) colour() color.Color {
 	return list[(d.curves-1)%len(list)]
 }
 
-// logarithmic has both axes logarithmic, from one power of ten to another. Call it when all curves are there.
+// logarithmic has both axes logarithmic, from one power of ten to another. Call it when all curves
+// are there.
 func (d *diagram) logarithmic() {
 	for _, axis := range []*plot.Axis{&d.X, &d.Y} {
 		axis.Scale, axis.Tick.Marker = plot.LogScale{}, decades{}

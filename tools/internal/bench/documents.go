@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The files of a directory of documents that are written from a report. Only the tables of the first are.
+// The files that a report is published to. The first one keeps its own text, but for the tables.
 const (
 	costDocument = "cost.md"
 	costFigures  = "cost.json"
@@ -39,7 +39,7 @@ func (r *report) publish(dir string) error {
 	return nil
 }
 
-// documents are the contents of all files, from the document as it is.
+// documents returns the contents of all files. It fills its tables into the given document.
 func (r *report) documents(document string) (map[string]string, error) {
 	if len(r.Rounds) == 0 || len(r.Takeovers) == 0 {
 		return nil, errors.New("the run was not of everything")
@@ -65,7 +65,8 @@ func (r *report) documents(document string) (map[string]string, error) {
 	}, nil
 }
 
-// fill puts each table between the two comments that keep its place. There must be one for each, and a table for each place.
+// fill puts each table between the two comments that mark its place. The document must have one
+// place for each table, and no other.
 func fill(document string, tables []table) (string, error) {
 	const begin, end = "<!-- measured: %s -->\n", "<!-- end of measured: %s -->\n"
 	for _, t := range tables {

@@ -17,8 +17,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// What a round of each way uses, of so many leases on ten nodes. In sessions it does not depend on them; the owners are read
-// by each node, with their sessions.
+// What a round of each way uses, of so many leases on ten nodes. In sessions it does not depend on
+// them; the owners are read by each node, with their sessions.
 func TestRounds(t *testing.T) {
 	b := &bench{lab: startLab(t), rounds: 2, limit: time.Second, fleets: []int{10, 120}, match: regexp.MustCompile("^Round"), progress: io.Discard}
 	r, err := b.run(t.Context())
@@ -103,7 +103,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Partitions run elsewhere after a stop and after a crash. In virtual time, and so the times are those of an idle machine.
+// Partitions run elsewhere after a stop and after a crash. In virtual time, and so the times are
+// those of an idle machine.
 func TestTakeover(t *testing.T) {
 	l := startLab(t)
 	synctest.Test(t, func(t *testing.T) {

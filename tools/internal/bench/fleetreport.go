@@ -63,7 +63,7 @@ Without resyncs: %s. With resyncs: %s.`,
 		grouped(targetSize), rateTarget, rateTarget, plain(targetSize*roundsPerTTL/fleetTTL.Seconds()), verdict(r.Rounds[quiet]), verdict(r.Rounds[average]))
 }
 
-// monthTable is what each way costs, by the number of leases.
+// monthTable shows the cost of each way, by the number of leases.
 func (r *report) monthTable() table {
 	header, sizes := []string{"way, dollars a month"}, r.sizes()
 	for _, size := range sizes {
@@ -95,7 +95,7 @@ func (r *report) sizes() []int {
 	return slices.Compact(sizes)
 }
 
-// billedWays are the ways as a fleet pays for them: sessions by their mean alone.
+// billedWays returns the ways as a fleet pays for them: sessions only by their mean.
 func (r *report) billedWays() []string {
 	var names []string
 	for _, row := range r.Rounds {
@@ -137,7 +137,7 @@ func (r *report) planTable() table {
 	}
 }
 
-// grouped is a number with commas between thousands.
+// grouped formats a number with commas between thousands.
 func grouped(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -146,7 +146,7 @@ func grouped(n int) string {
 	return digits
 }
 
-// cents is an amount of dollars, with the cents where they matter.
+// cents formats an amount of dollars, with cents if they matter.
 func cents(dollars float64) string {
 	if dollars >= 100 {
 		return plain(dollars)
@@ -154,7 +154,7 @@ func cents(dollars float64) string {
 	return fmt.Sprintf("%.2f", dollars)
 }
 
-// plain is a number with as many digits as matter.
+// plain formats a number with the digits that matter.
 func plain(v float64) string {
 	if v >= 100 {
 		return grouped(int(v + 0.5))

@@ -11,13 +11,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// kinesisInFlight is how many renewals a worker of Kinesis's client library has on their way.
+// kinesisInFlight is the number of renewals that Kinesis's client library sends at a time.
 const kinesisInFlight = 20
 
-// updateEach is the habit of Kinesis's client library: each lease is renewed by an UpdateItem of its own that counts a counter
-// up, on the condition that owner and counter are as they were, 20 at a time.
+// updateEach is the habit of Kinesis's client library. It renews each lease by an UpdateItem that
+// increments a counter, on the condition that owner and counter are unchanged, 20 at a time.
 func updateEach(ctx context.Context, f *fleet) ([]round, error) {
-	counters := make([]int64, f.leases) // each of one node's only
+	counters := make([]int64, f.leases) // each is used by one node only
 	var rows []map[string]types.AttributeValue
 	for partition := range f.leases {
 		row := key("K#"+f.group, partitionKey(partition))
@@ -54,10 +54,10 @@ func updateEach(ctx context.Context, f *fleet) ([]round, error) {
 	}), f.seed(ctx, rows)
 }
 
-// getAndPutEach is the habit of lock clients: each lease is read, and written with a new version number on the condition that
-// the one before is there, one lease after the other.
+// getAndPutEach is the habit of lock clients. It reads each lease and writes it with a new version
+// number, on the condition that the last one is still there, one lease after the other.
 func getAndPutEach(ctx context.Context, f *fleet) ([]round, error) {
-	versions := make([]string, f.leases) // each of one node's only
+	versions := make([]string, f.leases) // each is used by one node only
 	var rows []map[string]types.AttributeValue
 	lock := func(partition int) map[string]types.AttributeValue {
 		row := key("D#"+f.group, partitionKey(partition))

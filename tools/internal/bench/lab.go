@@ -19,10 +19,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// ttl is that of all leases and memberships: none may run out while it is measured.
+// ttl is long enough that no lease or membership runs out while it is measured.
 const ttl = time.Hour
 
-// A lab is the server and the table that everything is measured on. It is a dynamotest.TB, which gets it the table.
+// A lab is the server and the table of all measurements. As a dynamotest.TB it gets the table from
+// the server.
 type lab struct {
 	server  *dynamotest.Server
 	table   string
@@ -58,8 +59,8 @@ func (l *lab) Logf(format string, args ...any)   { fmt.Fprintf(os.Stderr, format
 func (l *lab) Fatalf(format string, args ...any) { l.err = fmt.Errorf(format, args...) }
 func (l *lab) Cleanup(f func())                  { l.cleanup = append(l.cleanup, f) }
 
-// A party is what one side of a comparison has to itself. The names of all parties are equally long, and so are the
-// rows and requests that they are in.
+// A party has the names that one side of a comparison uses alone. The names of all parties are
+// equally long, and so are their rows and requests.
 type party struct {
 	client  *dynamodb.Client
 	table   string
@@ -73,16 +74,17 @@ func (l *lab) party(client *dynamodb.Client) party {
 	return party{client: client, table: l.table, group: "orders-" + id[:8], service: "shop-" + id[:8], owner: "worker-" + id}
 }
 
-// client is a client with nothing between it and the server.
+// client returns a client with nothing between it and the server.
 func (l *lab) client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	direct := l.server.Client().Options().HTTPClient
 	return l.server.Client(append(optFns, withoutRetries, func(o *dynamodb.Options) { o.HTTPClient = inMemory{direct} })...)
 }
 
-// An inMemory gives net/http the bytes of a request in place of the SDK's own reader. The SDK closes that as soon as
-// the answer begins. If net/http then looks for its end, it gets an error in smithy-go 1.28.9 (safeWriteToReadCloser)
-// and closes the connection with the answer unread. A server on the same machine is fast enough for that now and
-// then: the library would try again, but the bare side could not go on.
+// An inMemory gives net/http the bytes of a request in place of the SDK's own reader. The SDK
+// closes that as soon as the answer begins. If net/http then looks for its end, it gets an error in
+// smithy-go 1.28.9 (safeWriteToReadCloser) and closes the connection with the answer unread. A
+// server on the same machine is fast enough for that now and then: the library would try again, but
+// the bare side could not go on.
 type inMemory struct{ dynamodb.HTTPClient }
 
 func (m inMemory) Do(req *http.Request) (*http.Response, error) {
@@ -96,7 +98,7 @@ func (m inMemory) Do(req *http.Request) (*http.Response, error) {
 	return m.HTTPClient.Do(req)
 }
 
-// withoutRetries is how the library has the SDK too.
+// withoutRetries configures the SDK as the library does.
 func withoutRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // seedLeases writes rows of live leases on the partitions 0 to n-1 of the party's group.
@@ -131,7 +133,7 @@ func (p party) seedMembers(ctx context.Context, n int) error {
 }
 
 func (p party) seed(ctx context.Context, rows []map[string]types.AttributeValue) error {
-	const most = 25 // that one BatchWriteItem takes
+	const most = 25 // in one BatchWriteItem
 	for len(rows) > 0 {
 		n := min(most, len(rows))
 		var puts []types.WriteRequest

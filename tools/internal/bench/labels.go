@@ -19,7 +19,8 @@ const (
 	widest = 1.2
 )
 
-// endLabels are texts to the right of points. They keep a distance from each other, and a thin line leads to each.
+// endLabels are texts to the right of points. They keep a distance from each other, and a thin line
+// leads to each.
 type endLabels struct{ list []endLabel }
 
 type endLabel struct {
@@ -64,8 +65,8 @@ func (l *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return boxes
 }
 
-// spread moves middles, which rise, until pieces of these heights do not overlap: up from the lowest, and then down from
-// the highest. They stay between least and most if they fit.
+// spread moves middles, which rise, until pieces of these heights do not overlap: up from the
+// lowest, and then down from the highest. They stay between least and most if they fit.
 func spread(middles, heights []vg.Length, least, most vg.Length) {
 	floor := least
 	for i, h := range heights {

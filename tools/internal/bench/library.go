@@ -7,10 +7,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A side is what is compared: the library, or the bare SDK. A call that does less than it was asked for is an error,
-// since its time would not count.
+// A side is one of the two that are compared: the library or the bare SDK. A call returns an error
+// if it does less than it should, because its time would not count.
 type side interface {
-	// acquire acquires a partition of the party's group, or extends it; refused expects that another owner holds it.
+	// acquire acquires a partition of the party's group, or extends it. With refused it expects
+	// that another owner holds it.
 	acquire(ctx context.Context, partition int) error
 	refused(ctx context.Context, partition int) error
 
@@ -18,14 +19,14 @@ type side interface {
 	renew(ctx context.Context, n int) error
 	release(ctx context.Context, partition int) error
 
-	// owners reads the n leases of the group, and members the n members of the service.
+	// owners reads the n leases of the group; members reads the n members of the service.
 	owners(ctx context.Context, n int) error
 	heartbeat(ctx context.Context, node string) error
 	members(ctx context.Context, n int) error
 	leave(ctx context.Context, node string) error
 }
 
-// A library is a Store.
+// A library is the side of a Store.
 type library struct {
 	party
 	store *dynamolease.Store

@@ -16,7 +16,7 @@ type runner struct {
 	calls int
 }
 
-// next makes what the next call needs and returns the call.
+// next prepares the next call and returns it.
 func (r *runner) next(ctx context.Context) (func() error, error) {
 	i := r.calls
 	r.calls++
@@ -28,7 +28,7 @@ func (r *runner) next(ctx context.Context) (func() error, error) {
 	return func() error { return r.call(ctx, r.side, i) }, nil
 }
 
-// time makes one call and says how long it took.
+// time makes one call and returns how long it took.
 func (r *runner) time(ctx context.Context) (time.Duration, error) {
 	call, err := r.next(ctx)
 	if err != nil {
@@ -39,13 +39,14 @@ func (r *runner) time(ctx context.Context) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// A memory is what one call allocates, in the whole process: the SDK and net/http included.
+// A memory is what one call allocates in the whole process, with the SDK and net/http.
 type memory struct {
 	Allocs float64 `json:"allocs"`
 	Bytes  float64 `json:"bytes"`
 }
 
-// memory is the median of a number of calls, made apart from those that are timed: to count stops the world.
+// memory returns the median of a number of calls. They are not the timed ones, because counting
+// stops the world.
 func (r *runner) memory(ctx context.Context, calls int) (memory, error) {
 	var allocs, bytes []float64
 	var before, after runtime.MemStats
@@ -66,17 +67,18 @@ func (r *runner) memory(ctx context.Context, calls int) (memory, error) {
 	return memory{Allocs: median(allocs), Bytes: median(bytes)}, nil
 }
 
-// turns are how long the calls of several sides took, in microseconds.
+// turns are the times of the calls of several sides, in microseconds.
 type turns struct {
 	calls  [][]float64 // of each side
 	rounds [][]float64 // of each side, the median call of each round
 }
 
-// takeTurns has sides take turns: in each round from the first to the last and back, so that what gets slower or faster
-// meanwhile cancels out. The median call of a side stands for it in a round, so that a call which the machine held up
-// does not count. There are fewer rounds when they take longer than the limit.
+// takeTurns makes the sides take turns: in each round from the first to the last and back, so that
+// a drift of the machine's speed cancels out. In a round the median call stands for its side, so
+// that a call that the machine held up does not count. If the rounds exceed the limit, there are
+// fewer of them.
 func takeTurns(ctx context.Context, rounds, block int, limit time.Duration, sides ...*runner) (turns, error) {
-	runtime.GC() // the garbage of the row before is not this one's
+	runtime.GC() // collects the garbage of the row before
 	t := turns{calls: make([][]float64, len(sides)), rounds: make([][]float64, len(sides))}
 	order := upTo(len(sides))
 	back := slices.Clone(order)
@@ -101,7 +103,7 @@ func takeTurns(ctx context.Context, rounds, block int, limit time.Duration, side
 	return t, nil
 }
 
-// A timing is how long the calls of one side took.
+// A timing is the time of one side's calls.
 type timing struct {
 	Median float64 `json:"median_us"`
 	Low    float64 `json:"first_quartile_us"`
@@ -113,8 +115,8 @@ func (t turns) timing(side int) timing {
 	return timing{Median: median(list), Low: quantile(list, 0.25), High: quantile(list, 0.75)}
 }
 
-// An estimate is the median of the rounds' ratios, with its 95 % confidence interval: of fewer than six rounds, with the
-// least and the greatest.
+// An estimate is the median of the rounds' ratios with its 95 % confidence interval, or with the
+// least and the greatest of fewer than six rounds.
 type estimate struct {
 	Ratio  float64 `json:"ratio"`
 	Low    float64 `json:"low"`
@@ -122,7 +124,7 @@ type estimate struct {
 	Rounds int     `json:"rounds"`
 }
 
-// ratio is how much longer one side took than another.
+// ratio estimates how much longer one side took than another.
 func (t turns) ratio(side, other int) estimate {
 	var ratios []float64
 	for i, took := range t.rounds[side] {
@@ -134,7 +136,7 @@ func (t turns) ratio(side, other int) estimate {
 
 func median(list []float64) float64 { return quantile(list, 0.5) }
 
-// quantile interpolates between the two nearest of a list that is not empty.
+// quantile interpolates between the two nearest values of a list, which must not be empty.
 func quantile(list []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	at := q * float64(len(sorted)-1)
@@ -143,8 +145,8 @@ func quantile(list []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// confidence is the 95 % interval of the median of a list that is not empty. It is taken from the order of the values,
-// and so holds whatever their distribution is.
+// confidence returns the 95 % interval of the median of a list, which must not be empty. It follows
+// from the order of the values, and so holds for any distribution.
 func confidence(list []float64) (low, high float64) {
 	sorted := slices.Sorted(slices.Values(list))
 	n := float64(len(sorted))

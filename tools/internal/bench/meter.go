@@ -9,20 +9,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A usage is what some requests have cost, as the server says (ReturnConsumedCapacity).
+// A usage is the cost of some requests as the server reports it (ReturnConsumedCapacity).
 type usage struct {
 	Requests   float64 `json:"requests"`
 	ReadUnits  float64 `json:"read_units"`
 	WriteUnits float64 `json:"write_units"`
 }
 
-// A meter adds up what is used. It is safe for concurrent use.
+// A meter adds up usage. It is safe for concurrent use.
 type meter struct {
 	mu  sync.Mutex
 	sum usage
 }
 
-// request adds one that a Store has made: it is an [dynamolease.Options.OnRequest].
+// request adds a request of a Store. It fits [dynamolease.Options.OnRequest].
 func (m *meter) request(_ context.Context, r dynamolease.Request) { m.add(r.ReadUnits, r.WriteUnits) }
 
 func (m *meter) read(capacity *types.ConsumedCapacity)  { m.add(unitsOf(capacity), 0) }
@@ -36,7 +36,7 @@ func (m *meter) add(reads, writes float64) {
 	m.sum.WriteUnits += writes
 }
 
-// take returns what was used since the last call.
+// take returns the usage since the last call.
 func (m *meter) take() usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +45,7 @@ func (m *meter) take() usage {
 	return sum
 }
 
-// unitsOf is zero where the server does not say.
+// unitsOf returns zero if the server does not report the units.
 func unitsOf(capacity *types.ConsumedCapacity) float64 {
 	if capacity == nil || capacity.CapacityUnits == nil {
 		return 0

@@ -12,18 +12,20 @@ import (
 // An operation is one row of the comparison.
 type operation struct {
 	name  string
-	block int // calls that one side makes before it is the other's turn
+	block int // calls of one side in its turn
 	each  bool
 
-	// seed makes the rows that the calls need, and prepare is called before each call: neither is measured.
+	// seed makes the rows that the calls need, and prepare runs before each call. Neither is
+	// measured.
 	seed    func(context.Context, party) error
 	prepare func(ctx context.Context, s side, i int) error
 
-	// call makes the i-th call. The first of a side is not measured: it may learn what is in the table.
+	// call makes the i-th call. The first one of a side is not measured: it may learn what is in
+	// the table.
 	call func(ctx context.Context, s side, i int) error
 }
 
-// many is of how many rows an operation on many is. It is what fits one transaction.
+// many is the number of rows of the operations on many. It fits one transaction.
 const many = 100
 
 const onlyNode = "node-0000"
@@ -83,7 +85,7 @@ var operations = []operation{
 	},
 }
 
-// operation measures one operation, and finds out what it sends.
+// operation measures one operation, and records its requests.
 func (b *bench) operation(ctx context.Context, o operation) (operationRow, bill, error) {
 	bill, err := b.bill(ctx, o)
 	if err != nil {
@@ -93,7 +95,7 @@ func (b *bench) operation(ctx context.Context, o operation) (operationRow, bill,
 	if err != nil {
 		return operationRow{}, bill, err
 	}
-	// No recording here: both sides talk to the server directly.
+	// Nothing records here: both sides talk to the server directly.
 	t, err := takeTurns(ctx, b.rounds, o.block, b.limit, library, bare)
 	if err != nil {
 		return operationRow{}, bill, err
@@ -107,7 +109,7 @@ func (b *bench) operation(ctx context.Context, o operation) (operationRow, bill,
 	return row, bill, err
 }
 
-// sides makes both sides of an operation ready, each with its own rows, on one client.
+// sides prepares both sides of an operation, each with its own rows, on one client.
 func (l *lab) sides(ctx context.Context, o operation) (library, bare *runner, err error) {
 	client := l.client()
 	if library, err = l.library(ctx, client, o); err != nil {
@@ -117,7 +119,7 @@ func (l *lab) sides(ctx context.Context, o operation) (library, bare *runner, er
 	return library, bare, err
 }
 
-// library is the library's side of an operation, and bare the other.
+// library returns the library's side of an operation, and bare the other.
 func (l *lab) library(ctx context.Context, client *dynamodb.Client, o operation) (*runner, error) {
 	how := dynamolease.Transactions
 	if o.each {
@@ -136,7 +138,7 @@ func (l *lab) bare(ctx context.Context, client *dynamodb.Client, o operation) (*
 	return newRunner(ctx, o, p, newBare(p, o.each))
 }
 
-// newRunner makes the rows of an operation and a call that does not count.
+// newRunner makes the rows of an operation, and a call that does not count.
 func newRunner(ctx context.Context, o operation, p party, s side) (*runner, error) {
 	if o.seed != nil {
 		if err := o.seed(ctx, p); err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// watchPeak watches how much memory of the system Go's runtime uses for heap and stacks, until the function that it returns is
-// called, which gives the most that there was. It begins with what is left after a collection.
+// watchPeak collects garbage, and then watches the memory that Go's runtime uses for heap and
+// stacks. The returned function ends that and returns the peak.
 func watchPeak() (stop func() int64) {
 	runtime.GC()
 	done := make(chan struct{})

@@ -16,16 +16,17 @@ const (
 	planBench   = "BenchmarkPlanSizes"
 )
 
-// A planRow is how long a coordinator works out what to give up and what to take.
+// A planRow is the time in which a coordinator works out what to give up and what to take.
 type planRow struct {
-	Case       string  `json:"case"` // "steady", or "join" for who has just joined
+	Case       string  `json:"case"` // "steady", or "join" for a node that has just joined
 	Partitions int     `json:"partitions"`
 	Micros     float64 `json:"us"`
 	Bytes      float64 `json:"bytes"`
 	Allocs     float64 `json:"allocs"`
 }
 
-// planSizes runs the benchmark that stands beside the plan, since that is no part of any API. It needs Go, and the source.
+// planSizes runs the Go benchmark in the coordinator's package, because the plan is not part of an
+// API. It needs Go and the source.
 func planSizes(ctx context.Context) ([]planRow, error) {
 	command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=^"+planBench+"$", "-benchtime=200ms", planPackage)
 	out, err := command.CombinedOutput()

@@ -58,7 +58,7 @@ func (r *report) curves(value func(roundRow) float64) []curve {
 	return list
 }
 
-// takeoverPlot draws which part of the take-overs was over after how long, and how long each may take.
+// takeoverPlot draws the share of the take-overs that were done after each time, and the targets.
 func (r *report) takeoverPlot() (string, error) {
 	d := newDiagram("Take-overs that are done, %", fmt.Sprintf("seconds, at a ttl of %v s", r.Takeovers[0].TTL))
 	d.percent()

@@ -53,7 +53,8 @@ func wordsIn(t *testing.T, drawing string) []string {
 	}
 }
 
-// The curves of a report are its figures. Ways with the same values share a curve, and sessions are shown by their mean.
+// The curves of a report are its figures. Ways with the same values share a curve, and sessions are
+// shown by their mean.
 func TestCurves(t *testing.T) {
 	r := figures()
 	writes := r.curves(func(row roundRow) float64 { return row.WriteRate })

@@ -2,17 +2,17 @@ package bench
 
 import "time"
 
-// Prices of DynamoDB on demand in us-east-1, in dollars, as they have been since 2024-11-01. They are what public sources
-// say of AWS's price list; other Regions cost more.
+// Prices of DynamoDB on demand in us-east-1, in dollars, since 2024-11-01, as public sources report
+// AWS's price list. Other Regions cost more.
 const (
 	dollarsPerWriteUnit = 0.625 / 1e6
 	dollarsPerReadUnit  = 0.125 / 1e6
 )
 
-// month is how long AWS counts one.
+// month is the length of a month in AWS's calculations.
 const month = 730 * time.Hour
 
-// dollars is what so many units in each second cost in a month.
+// dollars returns the monthly cost of so many units a second.
 func dollars(readRate, writeRate float64) float64 {
 	return month.Seconds() * (readRate*dollarsPerReadUnit + writeRate*dollarsPerWriteUnit)
 }

@@ -21,28 +21,28 @@ const (
 	reapName     = "Reap"
 	reapRows     = 100_000
 	reapRounds   = 10
-	reapInFlight = 32 // as many deletes as Reap has on their way
+	reapInFlight = 32 // the deletes that Reap sends at a time
 	reapTarget   = 0.9
 )
 
-// A reapingRow is what it takes to clean a table of which 70 % is dead: rows deleted in a second, by Reap, which has to find
-// them first, and by bare conditional DeleteItem calls on rows that are known.
+// A reapingRow is the speed of cleaning a table of which 70 % is dead, in deleted rows a second: by
+// Reap, which has to find them first, and by bare conditional DeleteItem calls on known rows.
 type reapingRow struct {
 	Rows      int      `json:"rows"`
 	Dead      int      `json:"dead"`
 	Library   float64  `json:"library_rows_per_second"`
 	Loop      float64  `json:"loop_rows_per_second"` // bare, one delete after the other
-	Bare      float64  `json:"bare_rows_per_second"` // bare, as many in flight as the library has
+	Bare      float64  `json:"bare_rows_per_second"` // bare, with as many in flight as the library
 	LoopRatio estimate `json:"loop_ratio"`           // of the library's speed
 	Ratio     estimate `json:"ratio"`
 	PeakBytes int64    `json:"peak_bytes"`
 	ReadUnits float64  `json:"read_units"`
 
-	looped int // rows that the loop deleted
+	looped int // rows deleted by the loop
 }
 
-// A graveyard is a table of rows, seven in ten of them dead, with a party's names. Its rows are made anew where they are needed,
-// so that the peak of memory is the library's.
+// A graveyard is a table of rows, seven in ten of them dead, with a party's names. It does not keep
+// its rows, so that the peak of memory is the library's.
 type graveyard struct {
 	party
 	rows  int
@@ -51,13 +51,13 @@ type graveyard struct {
 
 func isDead(row int) bool { return row%10 < 7 }
 
-// dead is how many of the first rows are.
+// dead returns how many of the first rows are dead.
 func (g graveyard) dead(rows int) int { return rows/10*7 + min(rows%10, 7) }
 
-// nth is the row that the nth dead one is.
+// nth returns the number of the nth dead row.
 func nth(dead int) int { return dead/7*10 + dead%7 }
 
-// reaping cleans two equal tables, one in each way, in turns.
+// reaping cleans two equal tables in turns, one in each way.
 func (b *bench) reaping(ctx context.Context) (row reapingRow, err error) {
 	client := b.lab.client()
 	library, err := b.lab.graveyard(ctx, client, b.rows)
@@ -112,13 +112,13 @@ func (b *bench) reaping(ctx context.Context) (row reapingRow, err error) {
 	return row, errors.Join(library.check(ctx), bare.check(ctx))
 }
 
-// speeds is a ratio over all rounds, with the confidence interval of those of each.
+// speeds returns a ratio over all rounds, with the confidence interval of the single ones.
 func speeds(ratio float64, rounds []float64) estimate {
 	low, high := confidence(rounds)
 	return estimate{ratio, low, high, len(rounds)}
 }
 
-// graveyard makes a table of its own, seven rows in ten of it dead.
+// graveyard makes a table of its own, with seven dead rows in ten.
 func (l *lab) graveyard(ctx context.Context, client *dynamodb.Client, rows int) (graveyard, error) {
 	g := graveyard{party: l.party(client)}
 	if g.table = l.server.Table(l); l.err != nil {
@@ -138,7 +138,7 @@ func (l *lab) graveyard(ctx context.Context, client *dynamodb.Client, rows int) 
 	return g, nil
 }
 
-// grave is the row of a lease: released a day ago, or held.
+// grave returns the row of a lease: released a day ago, or held.
 func (g graveyard) grave(partition int) map[string]types.AttributeValue {
 	now := g.begun
 	row := key("L#"+g.group, partitionKey(partition))
@@ -154,14 +154,14 @@ func (g graveyard) grave(partition int) map[string]types.AttributeValue {
 	return row
 }
 
-// timedBury says how long bury took.
+// timedBury returns how long bury took.
 func (g graveyard) timedBury(ctx context.Context, first, last, inFlight int) (time.Duration, error) {
 	begun := time.Now()
 	err := g.bury(ctx, first, last, inFlight)
 	return time.Since(begun), err
 }
 
-// bury deletes the dead rows from first to last-1 by bare calls, so many at a time.
+// bury deletes the dead rows from first to last-1 by bare calls, with so many at a time.
 func (g graveyard) bury(ctx context.Context, first, last, inFlight int) error {
 	next := atomic.Int64{}
 	next.Store(int64(first))
@@ -191,7 +191,7 @@ func (g graveyard) buryOne(ctx context.Context, row map[string]types.AttributeVa
 	return err
 }
 
-// check counts what is left, which must be what is live.
+// check counts the rows that are left, which must be the live ones.
 func (g graveyard) check(ctx context.Context) error {
 	left := 0
 	pages := dynamodb.NewScanPaginator(g.client, &dynamodb.ScanInput{

@@ -14,8 +14,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// bill makes one call of each side of an operation through recording transports, checks that both sent the same
-// requests, and adds up what they are billed as.
+// bill makes one call of each side of an operation through recording transports, checks that both
+// sent the same requests, and adds up what they are billed as.
 func (b *bench) bill(ctx context.Context, o operation) (bill, error) {
 	record := func(start func(*lab, context.Context, *dynamotest.Transport) (*runner, error)) ([]exchange, error) {
 		transport := b.lab.server.Transport()
@@ -57,7 +57,7 @@ type exchange struct {
 	request, answer []byte
 }
 
-// A tape is a fault of a Transport that does no harm: it keeps what passes.
+// A tape is a harmless fault of a Transport: it keeps the exchanges.
 type tape struct {
 	mu        sync.Mutex
 	exchanges []exchange
@@ -88,8 +88,8 @@ func (t *tape) record(req *http.Request, send dynamotest.Send) (*http.Response, 
 	return resp, nil
 }
 
-// same tells whether two sides sent the same requests: as many of each operation, with the same expressions, attributes
-// and options, and values that are equally long.
+// same checks that two sides sent the same requests: as many of each operation, with the same
+// expressions, attributes and options, and equally long values.
 func same(library, bare []exchange) error {
 	ours, err := shapes(library)
 	if err != nil {
@@ -106,7 +106,8 @@ func same(library, bare []exchange) error {
 	return nil
 }
 
-// shapes are the requests with only the lengths of their values, sorted, since parallel ones come in any order.
+// shapes returns the requests with the lengths of their values in place of these. It sorts them,
+// because parallel requests come in any order.
 func shapes(exchanges []exchange) ([]string, error) {
 	var list []string
 	for _, e := range exchanges {

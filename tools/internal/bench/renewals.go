@@ -15,14 +15,14 @@ const (
 	thousand = 1000
 	distance = 5 * time.Millisecond // of a store in the same Region
 
-	// growthTarget is how much longer the renewal of 1,000 leases may take than that of 100.
+	// growthTarget bounds how much longer the renewal of 1,000 leases may take than that of 100.
 	growthTarget = 2.5
 )
 
-// A renewalOf is one row of what many renewals cost.
+// A renewalOf is a row on the cost of many renewals.
 type renewalOf struct {
 	each  bool
-	stand bool // at a stand-in that does no work
+	stand bool // to a stand-in that does no work
 }
 
 var renewals = []renewalOf{{}, {stand: true}, {each: true}, {each: true, stand: true}}
@@ -43,7 +43,7 @@ func (m renewalOf) endpoint() string {
 
 func (m renewalOf) name() string { return fmt.Sprintf("Renew 1000, %s, %s", m.way(), m.endpoint()) }
 
-// renewal measures one row: both sides with 1,000 leases, and the library with 100, in turns.
+// renewal measures one row: both sides with 1,000 leases, and the library also with 100, in turns.
 func (b *bench) renewal(ctx context.Context, m renewalOf) (row renewalRow, err error) {
 	row = renewalRow{Way: m.way(), Endpoint: m.endpoint()}
 	r, err := b.lab.route(m.stand)
@@ -86,7 +86,7 @@ func (b *bench) renewal(ctx context.Context, m renewalOf) (row renewalRow, err e
 	return row, nil
 }
 
-// A route leads to the test server or to a stand-in, as far away as a real one is.
+// A route leads to the test server or to a stand-in, at the distance of a real store.
 type route struct {
 	client    *dynamodb.Client
 	transport *dynamotest.Transport
@@ -109,7 +109,7 @@ func (l *lab) route(stand bool) (*route, error) {
 	return r, nil
 }
 
-// requests is how many requests a call makes.
+// requests counts the requests of a call.
 func (r *route) requests(ctx context.Context, side *runner) (int, error) {
 	r.transport.Reset()
 	_, err := side.time(ctx)

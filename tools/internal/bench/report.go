@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// ratioTarget is how much longer a call of the library may take than the requests that it sends.
+// ratioTarget bounds how much longer a call of the library may take than its requests.
 const ratioTarget = 1.10
 
-// A report is what a run found.
+// A report is the result of a run.
 type report struct {
 	Operations []operationRow `json:"operations,omitempty"`
 	Renewals   []renewalRow   `json:"renewals,omitempty"`
@@ -34,7 +34,8 @@ type operationRow struct {
 	BareMemory    memory   `json:"bare_memory"`
 }
 
-// A renewalRow compares the renewal of 1,000 leases with the bare SDK's, and with the library's own of 100.
+// A renewalRow compares the renewal of 1,000 leases with the bare SDK's, and with the library's own
+// renewal of 100.
 type renewalRow struct {
 	Way          string   `json:"way"`
 	Endpoint     string   `json:"endpoint"`
@@ -47,7 +48,7 @@ type renewalRow struct {
 	Ratio        estimate `json:"ratio"`  // of the library to the bare SDK, with 1,000
 }
 
-// tables are those of what was measured.
+// tables returns the tables of the measured rows.
 func (r *report) tables() []table {
 	var list []table
 	if len(r.Operations) > 0 {
@@ -149,7 +150,7 @@ Target: by transactions, 1,000 leases take at most %.1f times as long as 100. Of
 	}
 }
 
-// noise is half of the range of the middle half of the calls, in percent of the median.
+// noise returns half of the range of the middle half of the calls, in percent of the median.
 func (t timing) noise() string { return fmt.Sprintf("%.0f %%", 50*(t.High-t.Low)/t.Median) }
 
 func (e estimate) String() string   { return fmt.Sprintf("%.2f", e.Ratio) }

@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// fleetTTL is the ttl that the rates of a fleet are said for, and roundsPerTTL how many rounds there are in one.
+	// Rates of a fleet are for this ttl, with so many rounds in each.
 	fleetTTL     = 10 * time.Second
 	roundsPerTTL = 3
 
-	// rateTarget is how many units of either kind a second a quiet fleet of ten nodes in sessions may use.
+	// rateTarget bounds the units of either kind that a quiet fleet of ten nodes in sessions uses
+	// in a second.
 	rateTarget = 3.1
 	targetSize = 1000
 
 	mostRounds = 9
-	roundLimit = time.Second // after which a round is not made again
+	roundLimit = time.Second // after which there is no further round
 	manyLeases = 10_000
 )
 
-// fleetSizes are how many leases the fleets have, and distances how far away the endpoints are.
+// fleetSizes are the numbers of leases, and distances the delays of the endpoints.
 var (
 	fleetSizes = []int{10, 100, 1000, 10_000}
 	distances  = []time.Duration{0, 2 * time.Millisecond, 10 * time.Millisecond}
 )
 
-// A roundRow is what one round of a whole fleet costs in one way.
+// A roundRow is the cost of one round of a whole fleet in one way.
 type roundRow struct {
 	Way    string `json:"way"`
 	Leases int    `json:"leases"`
@@ -42,10 +43,11 @@ type roundRow struct {
 	ReadRate  float64     `json:"read_units_per_second"` // at a ttl of 10 s
 	WriteRate float64     `json:"write_units_per_second"`
 	Month     float64     `json:"dollars_per_month"`
-	Times     []roundTime `json:"times,omitempty"` // of each distance; none of a mean
+	Times     []roundTime `json:"times,omitempty"` // for each distance; none for a mean
 }
 
-// A roundTime is how long a round took: that of all nodes at once, or of one, where they take turns.
+// A roundTime is the time of a round: of all nodes at once, or of the slowest one if they take
+// turns.
 type roundTime struct {
 	Distance float64 `json:"distance_ms"`
 	Endpoint string  `json:"endpoint"`
@@ -53,7 +55,7 @@ type roundTime struct {
 	Rounds   int     `json:"rounds"`
 }
 
-// fleet measures all ways to keep so many leases.
+// fleet measures all ways of keeping so many leases.
 func (b *bench) fleet(ctx context.Context, leases int) ([]roundRow, error) {
 	var rows []roundRow
 	for _, w := range ways {
@@ -97,7 +99,7 @@ func (r roundRow) rated() roundRow {
 	return r
 }
 
-// roundsAt measures one way at one distance: at the test server if that is zero, else at a stand-in.
+// roundsAt measures one way at one distance: at the test server for zero, otherwise at a stand-in.
 func (b *bench) roundsAt(ctx context.Context, w way, leases int, distance time.Duration) (took roundTime, used usage, err error) {
 	client, idle, done, err := b.lab.endpoint(distance, w.answered)
 	if err != nil {
@@ -111,15 +113,15 @@ func (b *bench) roundsAt(ctx context.Context, w way, leases int, distance time.D
 		return took, used, err
 	}
 	idle()
-	if w.learns || leases < manyLeases { // else the connections are few beside the requests
+	if w.learns || leases < manyLeases { // otherwise there are few connections for the requests
 		if _, err := w.time(ctx, nodes); err != nil {
 			return took, used, err
 		}
 	}
-	runtime.GC() // the garbage of the fleet before is not this one's
+	runtime.GC() // collects the garbage of the fleet before
 	least := 1
 	if w.learns && distance == 0 {
-		least = 2 // a store reads now and then what it need not on a quiet machine
+		least = 2 // a store sometimes reads more than it needs; the cheaper round counts
 	}
 	var times []float64
 	for begun := time.Now(); len(times) < least || len(times) < min(mostRounds, b.rounds) && time.Since(begun) < roundLimit; {
@@ -139,7 +141,8 @@ func (b *bench) roundsAt(ctx context.Context, w way, leases int, distance time.D
 	}, used, nil
 }
 
-// endpoint is a client of the test server, or of a stand-in at a distance, which works until it is told to be idle.
+// endpoint returns a client of the test server, or of a stand-in at a distance. The stand-in passes
+// everything on until idle is called.
 func (l *lab) endpoint(distance time.Duration, answered []string) (client *dynamodb.Client, idle func(), done func() error, err error) {
 	if distance == 0 {
 		return l.client(), func() {}, func() error { return nil }, nil
@@ -153,7 +156,7 @@ func (l *lab) endpoint(distance time.Duration, answered []string) (client *dynam
 	return client, func() { stand.through.Store(false) }, stand.close, nil
 }
 
-// time has each node do a round: all at once, or one after the other, and then it is the longest of them that counts.
+// time runs a round of each node, all at once or in turn. In turn, the slowest node counts.
 func (w way) time(ctx context.Context, nodes []round) (time.Duration, error) {
 	limit := len(nodes)
 	if w.inTurn {

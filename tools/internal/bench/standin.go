@@ -15,13 +15,14 @@ import (
 	"time"
 )
 
-// A standIn stands between the SDK and the test server. It answers some operations after a delay, without doing them, any
-// number at a time; everything else goes on to the server, a query after the same delay.
+// A standIn stands between the SDK and the test server. It answers some operations after a delay,
+// without doing them, any number at a time. It passes everything else on to the server, a query
+// after the same delay.
 type standIn struct {
 	url      string
 	delay    time.Duration
 	answered []string    // operations
-	through  atomic.Bool // everything goes on to the server, at once
+	through  atomic.Bool // passes everything on at once
 
 	server *http.Server
 	served chan error
@@ -63,7 +64,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	body, err := io.ReadAll(r.Body) // all of it, for the reason that inMemory has
+	body, err := io.ReadAll(r.Body) // completely, for the reason given at inMemory
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -72,8 +73,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.proxy.ServeHTTP(w, r)
 }
 
-// close ends the stand-in and waits for it. All that was sent to it must have been answered: a connection that a client has
-// opened and not used yet would keep it from an orderly end for seconds.
+// close ends the stand-in and waits for it. All requests must have been answered. A connection that
+// a client has opened and not used yet would delay an orderly end by seconds.
 func (s *standIn) close() error {
 	if err := s.server.Close(); err != nil {
 		return fmt.Errorf("end the stand-in: %w", err)

@@ -8,12 +8,12 @@ import (
 	"text/tabwriter"
 )
 
-// A table is one of a report, for a terminal and for a document.
+// A table prints on a terminal and in a document.
 type table struct {
 	name  string // of its place in a document
 	title string
 	rows  [][]string // the first is the header
-	text  []int      // columns that are aligned to the left
+	text  []int      // columns to align to the left
 	note  string
 }
 
@@ -31,7 +31,7 @@ func (t table) print(w io.Writer) error {
 	return nil
 }
 
-// align pads the columns of text, and has the others aligned to the right.
+// align aligns the columns of text to the left, and the others to the right.
 func (t table) align(w io.Writer) {
 	widths := make(map[int]int)
 	for _, column := range t.text {
@@ -49,7 +49,7 @@ func (t table) align(w io.Writer) {
 	aligned.Flush() // a buffer takes everything
 }
 
-// markdown is the table for a document.
+// markdown returns the table for a document.
 func (t table) markdown() string {
 	var b strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }

@@ -20,12 +20,17 @@ const (
 	takeoverPartitions = 30
 	takeoverPatience   = 2 * time.Minute // for each fleet
 
-	// The targets: how long after a crash, in units of ttl, with one round added, and after a stop, in rounds.
+	// takeoverFleets are enough to show the distribution of the times. So few run at one time that
+	// the machine is idle for the most part, and they do not measure each other.
+	takeoverFleets  = 50
+	fleetsAtOneTime = 25
+
+	// The targets: after a crash in units of the ttl, plus one round; after a stop in rounds.
 	crashTarget = 1.25
 	stopTarget  = 1.1 // a round, with its jitter
 )
 
-// A takeoverRow is how long it took until the last partition of a node ran elsewhere.
+// A takeoverRow is the times until the last partition of a node ran elsewhere.
 type takeoverRow struct {
 	Event      string    `json:"event"` // "crash" or "stop"
 	Nodes      int       `json:"nodes"` // before it
@@ -36,7 +41,7 @@ type takeoverRow struct {
 	Target     float64   `json:"target_s"`
 }
 
-// A drill is fleets of three coordinators, each of which sees one node stop and another crash.
+// A drill is fleets of three coordinators. In each, one node stops and another crashes.
 type drill struct {
 	fleets  int
 	ttl     time.Duration
@@ -45,16 +50,15 @@ type drill struct {
 }
 
 func (l *lab) drill() drill {
-	return drill{fleets: 5, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
+	return drill{fleets: takeoverFleets, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
 }
 
 func (d drill) round() time.Duration { return d.ttl / roundsPerTTL }
 
-// takeovers runs the fleets, all at once: they have nothing to do most of the time. Each meets its events at another
-// moment of the round.
+// takeovers runs the fleets. Each meets its events at another moment of the round.
 func (b *bench) takeovers(ctx context.Context) ([]takeoverRow, error) {
 	stops, crashes := make([]float64, b.drill.fleets), make([]float64, b.drill.fleets)
-	err := inParallel(b.drill.fleets, b.drill.fleets, func(i int) error {
+	err := inParallel(b.drill.fleets, fleetsAtOneTime, func(i int) error {
 		ctx, cancel := context.WithTimeout(ctx, takeoverPatience)
 		defer cancel()
 		t := b.lab.troupe(b.drill)
@@ -85,7 +89,7 @@ type actor struct {
 	transport *dynamotest.Transport
 	store     *dynamolease.Store
 	exit      context.CancelFunc
-	over      chan error // what Run has returned
+	over      chan error // gets the result of Run
 	crashed   bool
 }
 
@@ -94,7 +98,8 @@ func (l *lab) troupe(d drill) *troupe {
 	return &troupe{drill: d, table: l.table, service: "shop-" + id, group: "orders-" + id, board: newBoard(), actors: make(map[string]*actor)}
 }
 
-// play has three nodes share the partitions, one of them stop, another come in its place, and one crash.
+// play starts three nodes that share the partitions, stops one of them, starts another in its
+// place, and crashes one.
 func (t *troupe) play(ctx context.Context, after time.Duration) (stop, crash time.Duration, err error) {
 	for _, name := range []string{"a", "b", "c"} {
 		if err := t.enter(ctx, name); err != nil {
@@ -121,7 +126,8 @@ func (t *troupe) play(ctx context.Context, after time.Duration) (stop, crash tim
 	return stop, crash, nil
 }
 
-// settle waits until the nodes have what is theirs and have looked at that, and for a part of a round more.
+// settle waits until the nodes have their shares and have looked at them, and then for a part of a
+// round.
 func (t *troupe) settle(ctx context.Context, after time.Duration, nodes ...string) error {
 	if _, err := t.await(ctx, takeoverPartitions, nodes...); err != nil {
 		return fmt.Errorf("wait for an even fleet: %w", err)
@@ -136,7 +142,8 @@ func (t *troupe) settle(ctx context.Context, after time.Duration, nodes ...strin
 	}
 }
 
-// without has one node go, and says how long it took until the last partition ran on the others.
+// without makes one node leave, and returns how long it took until the last partition ran on the
+// others.
 func (t *troupe) without(ctx context.Context, leave func(), others ...string) (time.Duration, error) {
 	begun := time.Now()
 	leave()
@@ -165,14 +172,14 @@ func (t *troupe) enter(ctx context.Context, name string) error {
 	return nil
 }
 
-// crash has nothing of the node reach the table any more, as if it was killed. Its end after that is for tidiness alone.
+// crash cuts the node off from the table, as if it were killed. It then ends the node for tidiness.
 func (a *actor) crash() {
 	a.crashed = true
 	a.transport.Every("", dynamotest.LoseRequest())
 	a.exit()
 }
 
-// close ends all nodes and waits for them. What a crashed one could not do is no error.
+// close ends all nodes and waits for them. It ignores the errors of crashed ones.
 func (t *troupe) close() error {
 	for _, a := range t.actors {
 		a.exit()

@@ -11,19 +11,19 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// fleetNodes is on how many nodes the leases of a fleet are.
+// fleetNodes is the number of nodes of a fleet.
 const fleetNodes = 10
 
-// A way is how a fleet keeps its leases: it makes the rows that it needs, and a round of each node.
+// A way of keeping a fleet's leases makes the rows that it needs, and a round for each node.
 type way struct {
 	name     string
-	answered []string // what an endpoint that does no work may answer, without any harm
+	answered []string // operations that an endpoint without any work may answer
 	inTurn   bool     // one node after the other
-	learns   bool     // from its first round, which does not count
+	learns   bool     // in its first round, which does not count
 	begin    func(context.Context, *fleet) ([]round, error)
 }
 
-// A round is what one node does, a third of a ttl after the last.
+// A round is one node's work in a third of a ttl.
 type round func(context.Context) error
 
 // The names of the ways that sessions are reported by. In a resync a coordinator reads the owners.
@@ -58,12 +58,12 @@ func (f *fleet) close() {
 	}
 }
 
-// store is that of one node.
+// store returns the store of one node.
 func (f *fleet) store(how dynamolease.Renewal) (*dynamolease.Store, error) {
 	s, err := dynamolease.New(f.client, f.table, func(o *dynamolease.Options) {
 		o.Renewal = how
 		o.OnRequest = f.meter.request
-		o.RequestTimeout = time.Minute // a busy server is no reason to send anything twice
+		o.RequestTimeout = time.Minute // does not send twice to a busy server
 	})
 	if err == nil {
 		f.stores = append(f.stores, s)
@@ -71,7 +71,7 @@ func (f *fleet) store(how dynamolease.Renewal) (*dynamolease.Store, error) {
 	return s, err
 }
 
-// eachNode makes the rounds of all nodes from the partitions of each.
+// eachNode makes the rounds of all nodes from their partitions.
 func (f *fleet) eachNode(make func(partitions []int) round) []round {
 	var rounds []round
 	for node := range fleetNodes {
@@ -80,7 +80,7 @@ func (f *fleet) eachNode(make func(partitions []int) round) []round {
 	return rounds
 }
 
-// share is the partitions of a node, ownerOf the other way round.
+// share returns the partitions of a node, and ownerOf the node of a partition.
 func (f *fleet) share(node int) []int {
 	return upTo(f.leases)[node*f.leases/fleetNodes : (node+1)*f.leases/fleetNodes]
 }
@@ -89,8 +89,8 @@ func (f *fleet) ownerOf(partition int) string {
 	return nodeName(((partition+1)*fleetNodes - 1) / f.leases)
 }
 
-// inSessions is what a node of package coordinator does in each round of a quiet fleet: it extends its session, reads the
-// members, and now and then the owners.
+// inSessions makes the rounds of package coordinator in a quiet fleet: it extends a session, reads
+// the members, and now and then the owners.
 func inSessions(ctx context.Context, f *fleet, owners bool) ([]round, error) {
 	var rounds []round
 	var rows []map[string]types.AttributeValue
@@ -121,7 +121,7 @@ func inSessions(ctx context.Context, f *fleet, owners bool) ([]round, error) {
 	return rounds, f.seed(ctx, rows)
 }
 
-// sessionLease is the row of a lease as it is acquired in a session.
+// sessionLease returns the row of a lease that was acquired in a session.
 func (f *fleet) sessionLease(partition int, session *dynamolease.Session) map[string]types.AttributeValue {
 	row := key("L#"+f.group, partitionKey(partition))
 	row["epoch"] = number(time.Now().UnixMilli())
@@ -132,7 +132,7 @@ func (f *fleet) sessionLease(partition int, session *dynamolease.Session) map[st
 	return row
 }
 
-// perLease is how a Store renews leases that have an expiry of their own.
+// perLease renews leases with an expiry of their own, as a Store does.
 func perLease(ctx context.Context, f *fleet, how dynamolease.Renewal) ([]round, error) {
 	var rounds []round
 	for node := range fleetNodes {

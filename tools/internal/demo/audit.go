@@ -28,8 +28,8 @@ func (v *Verdict) audit(f facts) {
 	v.answers(f.events, inResults)
 }
 
-// miscounted is how many of the files went into a result more than once or not at all, by the chunks that it lists and
-// by its own number of files.
+// miscounted counts the files that went into a result more than once or not at all, by the chunks
+// that the result lists and by its own number of files.
 func miscounted(res result, files int) int {
 	times := make([]int, files)
 	off, listed := 0, 0
@@ -37,7 +37,7 @@ func miscounted(res result, files int) int {
 		listed += c.To - c.From
 		for i := c.From; i < c.To; i++ {
 			if i < 0 || i >= files {
-				off++ // there is no such file
+				off++ // no such file
 				continue
 			}
 			times[i]++
@@ -51,7 +51,7 @@ func miscounted(res result, files int) int {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// order checks that whoever lost a partition added nothing to it after its next owner had.
+// order checks that nobody added to a partition after its next owner had added to it.
 func (v *Verdict) order(partition int, chunks []chunk) {
 	for i := 1; i < len(chunks); i++ {
 		if before := chunks[i-1]; chunks[i].Epoch < before.Epoch {
@@ -61,8 +61,9 @@ func (v *Verdict) order(partition int, chunks []chunk) {
 	}
 }
 
-// answers compares what the store answered with what it did: a chunk is in the results if it said so, not if it turned
-// it away, and only if a worker asked for it. Where a worker could not learn what became of a chunk, the results tell.
+// answers compares the store's answers with its rows. A chunk that the store accepted is in the
+// results, and one that it refused is not; and a worker asked for each chunk that is there. If a
+// worker never learned the outcome, the results tell it.
 func (v *Verdict) answers(events []event, inResults map[entry]bool) {
 	asked := make(map[entry]bool)
 	for _, e := range events {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// A background is the plain count of the input, which goes on while the workers count.
+// A background counts the input in one plain process while the workers count.
 type background struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -23,7 +23,7 @@ func countInBackground(ctx context.Context, input fs.FS) *background {
 	return b
 }
 
-// stop ends the count and returns when it has ended.
+// stop ends the count and waits for its end.
 func (b *background) stop() {
 	b.cancel()
 	<-b.done
@@ -38,7 +38,7 @@ func (b *background) wait(ctx context.Context) ([Partitions]tally, error) {
 	}
 }
 
-// soFar is the sum once there is one, and false before.
+// soFar returns the sum, or false while it is not complete.
 func (b *background) soFar() (sum tally, ok bool) {
 	select {
 	case <-b.done:

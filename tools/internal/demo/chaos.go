@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// chaos is what the parent does to the workers: it kills one, stops another, and lets that one go on when the others
-// have taken over what it had. It hits the worker that is in the middle of most partitions.
+// chaos disturbs the workers. It kills one, stops another, and lets that one go on when the others
+// have taken over its partitions. It hits the worker that is in the middle of the most partitions.
 type chaos struct {
 	ttl     time.Duration
 	killed  *process
 	died    instant
 	stopped *process
-	stop    span  // its end is zero until the worker goes on
-	pending []int // partitions that the stopped worker owned and had not finished
+	stop    span  // without an end until the worker goes on
+	pending []int // unfinished partitions of the stopped worker
 }
 
 const (
-	killAfter = 8                      // the part of the files that is counted before
-	minPause  = 500 * time.Millisecond // how much longer than the ttl the worker stays stopped at least
+	killAfter = 8                      // one in so many files is counted before
+	minPause  = 500 * time.Millisecond // the least time beyond the ttl
 )
 
-// step does what is due, and tells about it.
+// step does what is due, and returns the news of it.
 func (c *chaos) step(clock clock, s *snapshot, workers []*process) (string, error) {
 	now := clock.now()
 	victim := s.busiest()
@@ -51,7 +51,7 @@ func (c *chaos) kill(clock clock, s *snapshot, workers []*process, victim int) (
 		return "", err
 	}
 	if !p.killed() {
-		return "", p.failure() // it ended by itself, just before
+		return "", p.failure() // it ended by itself just before
 	}
 	c.killed, c.died = p, clock.now()
 	return fmt.Sprintf("%s is killed (SIGKILL) in the middle of %s", p.name, partitions(s.workers[victim].begun)), nil
@@ -71,7 +71,8 @@ func (c *chaos) pause(clock clock, s *snapshot, workers []*process, victim int) 
 	return fmt.Sprintf("%s is stopped (SIGSTOP) in the middle of %s", p.name, partitions(s.workers[victim].begun)), nil
 }
 
-// replaced tells whether others own, or have done, all that the stopped worker had not finished.
+// replaced reports whether others own or have completed all that the stopped worker had not
+// finished.
 func (c *chaos) replaced(s *snapshot) bool {
 	for _, i := range c.pending {
 		owner := s.cells[i].owner
@@ -90,7 +91,7 @@ func (c *chaos) resume(clock clock) (string, error) {
 	return fmt.Sprintf("%s goes on (SIGCONT) after %.1f s", c.stopped.name, c.stop.until.sub(c.stop.from).Seconds()), nil
 }
 
-// diedAt says which worker was killed, and when it was gone.
+// diedAt returns the killed worker with the time when it was gone.
 func (c *chaos) diedAt() map[string]instant {
 	if c.killed == nil {
 		return nil
@@ -98,7 +99,7 @@ func (c *chaos) diedAt() map[string]instant {
 	return map[string]instant{c.killed.name: c.died}
 }
 
-// pauses says which worker was stopped and went on, and when.
+// pauses returns the worker that was stopped and went on, with the time in between.
 func (c *chaos) pauses() map[string]span {
 	if c.stopped == nil {
 		return nil

@@ -2,8 +2,9 @@ package demo
 
 import "fmt"
 
-// A chunk is some files of a partition, counted in one go: From up to To, without To, in the partition's order. The
-// result of a partition lists its chunks, with who added them under which epoch.
+// A chunk is a run of files of a partition, counted in one go: From up to To, without To, in the
+// partition's order. The result of a partition lists its chunks, each with the worker that added it
+// and the epoch.
 type chunk struct {
 	From, To int
 	Words    int
@@ -11,7 +12,7 @@ type chunk struct {
 	Epoch    int64
 }
 
-// String is the chunk as it stands in the result.
+// String returns the chunk as the result lists it.
 func (c chunk) String() string {
 	return fmt.Sprintf("%d-%d %d words %s %d", c.From, c.To, c.Words, c.Owner, c.Epoch)
 }

@@ -6,16 +6,17 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A claim is what a handler goes by: that its worker holds a partition for as long as the lease says. It is recorded
-// before the handler acts on it, so that the claims of all workers can be compared when all is over.
+// A claim is a handler's belief that its worker holds a partition, for as long as the lease says.
+// The handler records its claim before it acts on it, so that the parent can compare the claims of
+// all workers afterwards.
 type claim struct {
 	owner     string
 	partition int
 	epoch     int64
-	remaining func() time.Duration // of the lease, with all renewals
+	remaining func() time.Duration // time of the lease, with all renewals
 	clock     clock
 	record    *recorder
-	until     instant // as recorded last
+	until     instant // the latest record
 }
 
 // claimed begins a claim, and records from which file on the handler counts.
@@ -27,13 +28,13 @@ func (w *worker) claimed(lease coordinator.Assignment, from int) (*claim, error)
 	return c, c.note(started, chunk{From: from})
 }
 
-// note records what the handler does, and until when it counts on the lease.
+// note records an act of the handler, and until when it relies on the lease.
 func (c *claim) note(k kind, what chunk) error {
 	at, until := c.clock.deadline(c.remaining)
 	return c.add(event{At: at, Until: until, Kind: k, From: what.From, To: what.To})
 }
 
-// renewed records that the lease lasts until another time than before, if it does.
+// renewed records a new end of the lease, if it has changed.
 func (c *claim) renewed() error {
 	at, until := c.clock.deadline(c.remaining)
 	if moved := until.sub(c.until); moved.Abs() < 10*settleTime {

@@ -9,9 +9,9 @@ func (i instant) add(d time.Duration) instant { return i + instant(d) }
 
 func (i instant) sub(j instant) time.Duration { return time.Duration(i - j) }
 
-// A clock gives instants that can be compared between the processes of one run on one machine. It reads the wall clock
-// once, when the process starts, and counts on from there by the monotonic clock, which all processes share: a wall
-// clock that is set during the run cannot put their records out of order.
+// A clock gives instants that processes of one run on one machine can compare. It reads the wall
+// clock once, at the start of the process, and goes on by the monotonic clock, which all processes
+// share. So a change of the wall clock during the run does not disorder their records.
 type clock struct{ start time.Time }
 
 func newClock() clock { return clock{time.Now()} }
@@ -20,11 +20,12 @@ func (c clock) now() instant {
 	return instant(c.start.UnixNano()).add(time.Since(c.start))
 }
 
-// settleTime is how long two readings of the clock may lie apart for what was read in between to belong to either.
+// settleTime bounds the time between two readings of the clock if a value read in between is to
+// belong to both.
 const settleTime = time.Millisecond
 
-// deadline is when something ends of which remaining is left, and when that was looked up. When the process was stopped
-// between the readings they are taken again.
+// deadline returns when a remaining time is over, and when it looked. If the process was stopped
+// between its readings, it repeats them.
 func (c clock) deadline(remaining func() time.Duration) (at, until instant) {
 	for {
 		before := c.now()

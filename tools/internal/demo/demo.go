@@ -20,19 +20,19 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// Workers is how many worker processes a run starts.
+// Workers is the number of worker processes of a run.
 const Workers = 4
 
 const cleanupTimeout = 10 * time.Second
 
-// Config says how the demo runs.
+// Config configures a run.
 type Config struct {
-	Input   string        // the directory whose .go files are counted
+	Input   string        // the directory with the .go files to count
 	TTL     time.Duration // of the leases
-	Pace    time.Duration // the least time that a worker spends on a file
+	Pace    time.Duration // the least time of a worker for a file
 	Timeout time.Duration // of the whole run
 
-	// Command gives the program, with its arguments, that calls Work with a configuration.
+	// Command returns the program and the arguments of a process that calls Work.
 	Command func(WorkerConfig) ([]string, error)
 
 	Out    io.Writer
@@ -40,8 +40,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Run runs the demo and leaves nothing behind, however it ends: no process, no table, no file; except that the workers'
-// records are kept if the verdict is not OK.
+// Run runs the demo and leaves no process, table or file behind, however it ends. It only keeps the
+// workers' records if the verdict is not OK.
 func Run(ctx context.Context, cfg Config) (v Verdict, err error) {
 	if err := supported(); err != nil {
 		return v, err
@@ -97,7 +97,7 @@ func (r *run) withTable(ctx context.Context) (v Verdict, err error) {
 	return r.run(ctx)
 }
 
-// invite says how to look at the run from outside.
+// invite tells the user how to look at the run from outside.
 func (r *run) invite() error {
 	flags := "--table " + r.results.table
 	if r.endpoint != "" {
@@ -107,7 +107,7 @@ func (r *run) invite() error {
 	return err
 }
 
-// checkInput returns how many files each partition has.
+// checkInput returns the number of files of each partition.
 func checkInput(dir string) (sizes [Partitions]int, err error) {
 	files, err := goFiles(os.DirFS(dir))
 	switch {
@@ -122,14 +122,14 @@ func checkInput(dir string) (sizes [Partitions]int, err error) {
 	return sizes, nil
 }
 
-// keepThread keeps the caller on its thread until the returned function is called: the workers end with the thread that
-// started them.
+// keepThread keeps the caller on its thread until the returned function is called, because the
+// workers end with the thread that started them.
 func keepThread() func() {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread
 }
 
-// deleteTable deletes the table also when the demo was interrupted, and does not mind if it was never made.
+// deleteTable deletes the table, if it was made. It does so also after an interruption.
 func (r *run) deleteTable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -210,7 +210,7 @@ func (r *run) closeWorkers() error {
 	return err
 }
 
-// verdict gathers the facts when all is over.
+// verdict judges the run when all is over.
 func (r *run) verdict(ctx context.Context) (Verdict, error) {
 	f := facts{ttl: r.cfg.TTL, diedAt: r.chaos.diedAt(), stopped: r.chaos.pauses()}
 	var err error

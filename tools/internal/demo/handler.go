@@ -13,20 +13,21 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// So many files are counted between one checkpoint and the next. The number is drawn each time: handlers that begin
-// together are not to write at the same moments for ever.
+// A handler counts so many files between two checkpoints. It draws the number each time, so that
+// handlers that begin together do not write at the same moments for ever.
 const (
 	minFiles = 1
 	maxFiles = 5
 )
 
-// A checkpoint says how far a partition is counted. It moves along with the result, in the same transaction.
+// A checkpoint says how far a partition is counted. It moves with the result, in the same
+// transaction.
 type checkpoint struct {
-	Next     int  `json:"next"` // the first file that does not count yet, in the order of the partition
+	Next     int  `json:"next"` // the first file without its count, in the partition's order
 	Complete bool `json:"complete"`
 }
 
-// readCheckpoint decodes what the last holder of a partition left, if there was one.
+// readCheckpoint decodes the checkpoint of the last holder, if there was one.
 func readCheckpoint(data []byte) (checkpoint, error) {
 	var at checkpoint
 	if data == nil {
@@ -38,8 +39,9 @@ func readCheckpoint(data []byte) (checkpoint, error) {
 	return at, nil
 }
 
-// handle counts one partition, from where its checkpoint says. An error while the partition is this worker's ends the
-// whole worker, and so the demo. That it comes to be another's is none: that one goes on from the checkpoint.
+// handle counts one partition from its checkpoint on. An error while the worker holds the partition
+// ends the worker, and so the demo. Losing the partition is no error: its next owner goes on from
+// the checkpoint.
 func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error {
 	err := w.count(ctx, lease)
 	if err != nil && ctx.Err() == nil && lease.Remaining() > 0 {
@@ -57,7 +59,8 @@ func (w *worker) count(ctx context.Context, lease coordinator.Assignment) (err e
 	if err != nil {
 		return err
 	}
-	// It is recorded before the coordinator learns that the handler has returned, and gives the partition away.
+	// Record this before the coordinator learns that the handler has returned, and gives the
+	// partition away.
 	defer func() { err = errors.Join(err, claim.note(returned, chunk{})) }()
 	for !at.Complete {
 		part, err := w.read(ctx, claim, at.Next)
@@ -72,7 +75,8 @@ func (w *worker) count(ctx context.Context, lease coordinator.Assignment) (err e
 	return nil
 }
 
-// read counts the words of the next files, one by one. A file that was begun is finished, also when ctx ends meanwhile.
+// read counts the words of the next files. It finishes each file that it begins, also when ctx ends
+// meanwhile.
 func (w *worker) read(ctx context.Context, claim *claim, from int) (chunk, error) {
 	files := w.parts[claim.partition]
 	to := min(from+minFiles+rand.N(maxFiles-minFiles+1), len(files))
@@ -90,7 +94,7 @@ func (w *worker) read(ctx context.Context, claim *claim, from int) (chunk, error
 			return chunk{}, fmt.Errorf("read a file: %w", err)
 		}
 		part.Words += countWords(text)
-		time.Sleep(time.Until(due)) // so that one can watch
+		time.Sleep(time.Until(due)) // leaves time to watch
 	}
 	return part, nil
 }

@@ -7,7 +7,7 @@ import (
 	"path"
 )
 
-// Partitions is into how many parts the input is split.
+// Partitions is the number of parts of the input.
 const Partitions = 64
 
 // goFiles returns the paths of the .go files of input, in lexical order.
@@ -25,7 +25,7 @@ func goFiles(input fs.FS) ([]string, error) {
 	return files, nil
 }
 
-// split puts each file into its partition. Every process does it for itself, with the same result.
+// split puts each file into its partition. Every process does so by itself, with the same result.
 func split(files []string) [Partitions][]string {
 	var parts [Partitions][]string
 	for _, name := range files {

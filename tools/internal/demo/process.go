@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// drainDelay is how long the output of a process that has ended is waited for.
+// drainDelay bounds the wait for the output of a process that has ended.
 const drainDelay = time.Second
 
-// A process is a worker as its parent sees it.
+// A process is a worker from its parent's view.
 type process struct {
 	name   string
 	cmd    *exec.Cmd
 	stdin  io.Closer // its lifeline
 	stderr tail
 	exited chan struct{}
-	err    error // of the process, once exited is closed
+	err    error // of the process; readable after exited
 }
 
-// startProcess starts a worker: command is the program and its arguments. On Linux the kernel ends the worker when the
-// calling thread ends, so the caller must stay on it.
+// startProcess starts a worker with the program and the arguments of command. On Linux the kernel
+// ends the worker with the calling thread, so the caller must stay on it.
 func startProcess(name string, command, env []string) (*process, error) {
 	p := &process{name: name, cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
@@ -57,7 +57,7 @@ func (p *process) running() bool {
 	}
 }
 
-// kill ends the process with SIGKILL, also when it is stopped, and returns when it is gone.
+// kill ends the process with SIGKILL, also a stopped one, and returns when it is gone.
 func (p *process) kill() error {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill %s: %w", p.name, err)
@@ -66,10 +66,11 @@ func (p *process) kill() error {
 	return nil
 }
 
-// dismiss tells the process to end in its own time, by the end of its standard input. It may be called more than once.
+// dismiss tells the process to end in its own time, by the end of its standard input. Further calls
+// do nothing.
 func (p *process) dismiss() error { return ignoreClosed(p.stdin.Close()) }
 
-// failure is the error of a process that has exited although it should not have, or otherwise than it should have.
+// failure returns the error of a process that has exited too early or with a failure.
 func (p *process) failure() error {
 	return fmt.Errorf("worker %s ended too early: %w\n%s", p.name, cmp.Or(p.err, errNoError), &p.stderr)
 }
@@ -88,9 +89,9 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-const tailSize = 16 << 10 // room for the stack that a panic prints
+const tailSize = 16 << 10 // enough for the stack of a panic
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

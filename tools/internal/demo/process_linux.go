@@ -2,8 +2,8 @@ package demo
 
 import "syscall"
 
-// workerAttributes make a worker die with its parent, also one that is stopped, and keep a terminal's Ctrl-C from it:
-// the parent ends it in its own time.
+// workerAttributes make a worker die with its parent, also a stopped one, and keep a terminal's
+// Ctrl-C from it: the parent ends it in its own time.
 func workerAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -9,10 +9,10 @@ import (
 
 func supported() error { return nil }
 
-// stop makes the process stand still, as a debugger or a machine that is short of memory does.
+// stop makes the process stand still, like a debugger or a machine that is short of memory.
 func (p *process) stop() error { return p.signal("stop", syscall.SIGSTOP) }
 
-// resume lets a process that was stopped go on.
+// resume continues a stopped process.
 func (p *process) resume() error { return p.signal("continue", syscall.SIGCONT) }
 
 func (p *process) signal(verb string, sig syscall.Signal) error {
@@ -22,7 +22,7 @@ func (p *process) signal(verb string, sig syscall.Signal) error {
 	return nil
 }
 
-// killed tells whether the process, which has exited, was ended by SIGKILL.
+// killed reports whether SIGKILL ended the process, which has exited.
 func (p *process) killed() bool {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL

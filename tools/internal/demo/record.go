@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// A kind is what an event says.
+// A kind says what happened in an event.
 type kind string
 
 const (
 	started  kind = "started"  // a handler begins to count a partition, with the file From
-	kept     kind = "kept"     // the lease lasts until another time than before
+	kept     kind = "kept"     // the lease has a new end
 	adding   kind = "adding"   // the handler is about to add a chunk to the result
-	added    kind = "added"    // the store says that the chunk was added
-	refused  kind = "refused"  // the store turned the chunk away: the lease is another's
-	unknown  kind = "unknown"  // nothing tells whether the chunk was added
+	added    kind = "added"    // the store says that it added the chunk
+	refused  kind = "refused"  // the store refused the chunk: the lease is another's
+	unknown  kind = "unknown"  // the chunk may or may not be in the result
 	returned kind = "returned" // the handler has ended
 )
 
-// An event is one line of a worker's record: what a handler does or is told, and until when it counts on the lease.
+// An event is one line of a worker's record: what a handler does or hears, and until when it relies
+// on the lease.
 type event struct {
 	At        instant `json:"at"`
 	Until     instant `json:"until"`
@@ -33,7 +34,7 @@ type event struct {
 	To        int     `json:"to,omitempty"`
 }
 
-// A recorder appends events to a file. There is no buffer in the process, so that what is recorded outlives a SIGKILL.
+// A recorder appends events to a file. It does not buffer, so that a record outlives a SIGKILL.
 type recorder struct {
 	mu   sync.Mutex
 	file *os.File
@@ -63,7 +64,7 @@ func (r *recorder) add(e event) error {
 
 func (r *recorder) close() error { return r.file.Close() }
 
-// readRecord returns the events of a file. A last line without an end is one that a kill cut short.
+// readRecord returns the events of a file. It ignores a last line that a kill has cut short.
 func readRecord(name string) ([]event, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

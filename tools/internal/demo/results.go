@@ -16,11 +16,11 @@ const (
 	partitionKey = "P#%010d"
 )
 
-// A result is what was counted of one partition so far.
+// A result is the count of one partition so far.
 type result struct {
 	partition int
 	tally     tally
-	chunks    []chunk // in the order in which they were added; there is one at least
+	chunks    []chunk // in the order of their additions; at least one
 	complete  bool
 }
 
@@ -30,7 +30,8 @@ type results struct {
 	table  string
 }
 
-// add is the update that adds a chunk to the result of a partition. On purpose it is one that must not happen twice.
+// add returns the update that adds a chunk to the result of a partition. On purpose it must not
+// happen twice.
 func (r *results) add(partition int, part chunk, complete bool) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &r.table,

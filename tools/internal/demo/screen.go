@@ -12,8 +12,8 @@ const (
 	newsShown   = 8
 )
 
-// Control sequences of ANSI terminals. Without wrapping, a line that is too long for a narrow window is cut, and the
-// number of lines to go back up stays right.
+// Control sequences of ANSI terminals. Without wrapping the terminal cuts lines that are too long
+// for it, and the number of lines to go back up stays right.
 const (
 	hideCursor = "\x1b[?25l"
 	showCursor = "\x1b[?25h"
@@ -25,7 +25,7 @@ const (
 	red        = "31"
 )
 
-// workerColors are those of the workers, in order.
+// workerColor returns the colour of a worker.
 func workerColor(i int) string { return [...]string{"36", "33", "35", "32"}[i%4] }
 
 // A screen is a view that draws over itself.
@@ -51,7 +51,7 @@ func (v *screen) show(s *snapshot) error {
 	return err
 }
 
-// close leaves the last picture where it is.
+// close keeps the last picture on the screen.
 func (v *screen) close() error {
 	if v.drawn == 0 {
 		return nil
@@ -72,7 +72,8 @@ func (v *screen) picture(s *snapshot) []string {
 	return append(p, v.latest(s)...)
 }
 
-// grid draws the partitions: the number of the worker that owns it, in its colour, and how much of it is counted.
+// grid draws the partitions, each with the number of its owner in that worker's colour, and its
+// progress.
 func (v *screen) grid(s *snapshot) []string {
 	var rows []string
 	for first := 0; first < Partitions; first += cellsPerRow {
@@ -96,7 +97,7 @@ func (v *screen) cell(s *snapshot, c cell) string {
 	}
 }
 
-// bar is as high as what is counted of the partition; only one that is complete is full.
+// bar rises with the progress of the partition. Only a complete one is full.
 func (c cell) bar() string {
 	heights := [...]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
 	if c.done {
@@ -119,7 +120,7 @@ func (v *screen) bar(s *snapshot) string {
 	return fmt.Sprintf("  %s  %2d of %d complete  %9d words  %4.1f s", bar, s.done, Partitions, s.words, s.elapsed.Seconds())
 }
 
-// latest is the last pieces of news, on always the same number of lines.
+// latest returns the last pieces of news, always on the same number of lines.
 func (v *screen) latest(s *snapshot) []string {
 	rows := make([]string, newsShown)
 	for i, n := range s.news[max(0, len(s.news)-newsShown):] {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A snapshot is what the view shows.
+// A snapshot is the content of the view.
 type snapshot struct {
 	elapsed time.Duration
 	cells   [Partitions]cell
 	workers []workerState
 	done    int // partitions
-	files   int // that are counted
+	files   int // counted
 	size    int // files in all
 	words   int
 	news    []news
@@ -27,9 +27,9 @@ const (
 
 // A cell is one partition.
 type cell struct {
-	owner int // the number in snapshot.workers of who has the lease, or has completed it; nobody is -1
-	adder int // the number of who added the last chunk; nobody is -1
-	files int // that are counted
+	owner int // an index of snapshot.workers: it has the lease, or has completed the partition; or nobody
+	adder int // likewise: it added the last chunk
+	files int // counted
 	size  int // files in all
 	done  bool
 }
@@ -39,8 +39,8 @@ const nobody = -1
 type workerState struct {
 	name   string
 	state  string
-	open   int // partitions that it owns and that are not done
-	begun  int // of these, how many it has added a chunk to
+	open   int // partitions that it owns and has not completed
+	begun  int // of these, those that it has added a chunk to
 	closed int // partitions that it has completed
 }
 
@@ -50,10 +50,10 @@ type news struct {
 	text string
 }
 
-// transfer is a partition that went from one worker to another.
+// A transfer is the way of a partition from one worker to another.
 type transfer struct{ from, to int }
 
-// transfers compares with an earlier snapshot. before are the latest owners known of, which it brings up to date.
+// transfers compares with an earlier snapshot. It updates before, the latest known owners.
 func (s *snapshot) transfers(before *[Partitions]int) map[transfer]int {
 	moved := make(map[transfer]int)
 	for i, c := range s.cells {
@@ -68,7 +68,7 @@ func (s *snapshot) transfers(before *[Partitions]int) map[transfer]int {
 	return moved
 }
 
-// busiest is the running worker that is in the middle of most partitions; nobody if none is.
+// busiest returns the running worker that is in the middle of the most partitions, or nobody.
 func (s *snapshot) busiest() int {
 	best := nobody
 	for i, w := range s.workers {
@@ -79,7 +79,7 @@ func (s *snapshot) busiest() int {
 	return best
 }
 
-// allBegun tells whether every worker is in the middle of something.
+// allBegun reports whether every worker is in the middle of something.
 func (s *snapshot) allBegun() bool {
 	return !slices.ContainsFunc(s.workers, func(w workerState) bool { return w.begun == 0 })
 }

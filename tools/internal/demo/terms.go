@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// A span is a time during which a worker counted on a lease. It does not contain its end.
+// A span is a time during which a worker relied on a lease. It does not contain its end.
 type span struct{ from, until instant }
 
 func (s span) contains(at instant) bool { return s.from <= at && at < s.until }
 
 func (s span) overlaps(o span) bool { return s.from < o.until && o.from < s.until }
 
-// A term is what a worker believed under one epoch of a partition: from the start of its handler until the handler has
-// returned, or until the lease runs out.
+// A term is the belief of a worker under one epoch of a partition: from the start of its handler
+// until the handler has returned, or until the lease has run out.
 type term struct {
 	partition int
 	owner     string
 	epoch     int64
 	start     instant
 	from      int    // the file that the handler began with
-	spans     []span // more than one if the handler was called again
-	handed    bool   // the handler returned while it had the lease, so that the next owner did not have to wait
+	spans     []span // several after another call of the handler
+	handed    bool   // the handler returned with the lease, so that the next owner did not wait
 	running   int    // handlers
-	twice     bool   // there were two handlers at one time
+	twice     bool   // two handlers ran at one time
 }
 
 type termKey struct {
@@ -32,8 +32,8 @@ type termKey struct {
 	epoch     int64
 }
 
-// collectTerms puts the events of all workers together, by partition in order of time. diedAt says when workers were
-// killed: what they believed in ended with them.
+// collectTerms puts the events of all workers together, by partition, in order of time. The beliefs
+// of a killed worker end at its time in diedAt.
 func collectTerms(events []event, diedAt map[string]instant) [Partitions][]*term {
 	byKey := make(map[termKey]*term)
 	var terms [Partitions][]*term

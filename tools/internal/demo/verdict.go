@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// maxProblems bounds how many problems are spelled out.
+// maxProblems bounds the problems that a verdict lists.
 const maxProblems = 20
 
-// The facts are what remains of a run.
+// The facts are the evidence of a run.
 type facts struct {
 	expected [Partitions]tally
 	results  map[int]result
 	events   []event            // of all workers, each one's in order
 	ttl      time.Duration      // of the leases
-	diedAt   map[string]instant // when workers that were killed were gone
-	stopped  map[string]span    // when workers were stopped and continued
+	diedAt   map[string]instant // when killed workers were gone
+	stopped  map[string]span    // from the stop of workers until they went on
 }
 
 // A Verdict is the figures of a run, and what is wrong with them.
@@ -26,16 +26,16 @@ type Verdict struct {
 	Workers    int      `json:"workers"`    // that worked
 	Killed     int      `json:"killed"`     // by SIGKILL
 	Paused     int      `json:"paused"`     // stopped for longer than the ttl, which their records bear out
-	Takeovers  int      `json:"takeovers"`  // how often a worker began with a partition after another's lease on it had run out
-	Refused    int      `json:"refused"`    // chunks that were turned away, since the lease was another's by then
-	Overlaps   int      `json:"overlaps"`   // how often two workers counted on the lease of one partition at the same time
-	Resumed    int      `json:"resumed"`    // how often a worker went on from a checkpoint that another one had left
-	Rescued    int      `json:"rescued"`    // how often of these after a takeover, and not after a hand-over
+	Takeovers  int      `json:"takeovers"`  // begun partitions whose former lease had run out
+	Refused    int      `json:"refused"`    // chunks that the store refused: the lease was another's
+	Overlaps   int      `json:"overlaps"`   // pairs of workers that relied on one lease at one time
+	Resumed    int      `json:"resumed"`    // checkpoints from which another worker went on
+	Rescued    int      `json:"rescued"`    // of these, after a takeover rather than a hand-over
 	Duplicates int      `json:"duplicates"` // files that went into the results more than once, or not at all
 	Problems   []string `json:"problems,omitempty"`
 }
 
-// OK tells whether every figure is as it must be.
+// OK reports whether every figure is as it must be.
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
 func (v Verdict) String() string {
@@ -44,13 +44,13 @@ func (v Verdict) String() string {
 		v.Words, v.Expected, v.Partitions, v.Workers, v.Killed, v.Paused, v.Takeovers, v.Overlaps, v.Resumed, v.Duplicates)
 }
 
-// Details tells what the figures leave out.
+// Details returns what the figures leave out.
 func (v Verdict) Details() string {
 	return fmt.Sprintf("workers went on from checkpoints %d times after a takeover, %d times after a hand-over; "+
 		"%d writes under a lease that was gone were turned away", v.Rescued, v.Resumed-v.Rescued, v.Refused)
 }
 
-// judge works the verdict out.
+// judge returns the verdict on the facts.
 func judge(f facts) Verdict {
 	v := Verdict{Workers: countOwners(f.events), Killed: len(f.diedAt)}
 	rescued := make(map[string]int)
@@ -96,7 +96,7 @@ func (v *Verdict) requireRescue(fate, name string, rescued map[string]int) {
 	}
 }
 
-// overlap looks for terms of a partition that were believed in at the same time, or that are not in the order of their
+// overlap looks for terms of a partition at the same time, for terms in another order than their
 // epochs, and for two handlers of one term.
 func (v *Verdict) overlap(list []*term) {
 	for i, t := range list {
@@ -121,9 +121,9 @@ func (v *Verdict) wrong(format string, args ...any) {
 	v.problem(format, args...)
 }
 
-// succession looks how a partition went from one worker to another. A handler must begin where the chunks end that were
-// added before: neither earlier nor later. rescued is how often others went on from the checkpoint of a worker, after a
-// takeover.
+// succession checks how a partition went from one worker to another. A handler must begin exactly
+// where the chunks end that were added before. rescued counts, for each worker, how often others
+// went on from its checkpoint after a takeover.
 func (v *Verdict) succession(list []*term, chunks []chunk, rescued map[string]int) {
 	before := &term{handed: true}
 	for _, t := range list {
@@ -147,7 +147,7 @@ func (v *Verdict) succession(list []*term, chunks []chunk, rescued map[string]in
 	}
 }
 
-// lastBefore is the last chunk that was added under an older epoch.
+// lastBefore returns the last chunk that was added under an older epoch.
 func lastBefore(chunks []chunk, epoch int64) (last chunk) {
 	for _, c := range chunks {
 		if c.Epoch < epoch {
@@ -157,8 +157,8 @@ func lastBefore(chunks []chunk, epoch int64) (last chunk) {
 	return last
 }
 
-// pauses counts the workers that were stopped for longer than the ttl. That they were shows in their own records too:
-// nothing is in them of that time.
+// pauses counts the workers that were stopped for longer than the ttl. Their own records must show
+// it: they contain nothing of that time.
 func (v *Verdict) pauses(f facts) {
 	for name, stop := range f.stopped {
 		if stop.until.sub(stop.from) <= f.ttl {
@@ -173,7 +173,7 @@ func (v *Verdict) pauses(f facts) {
 	}
 }
 
-// silence is the longest time within during in which name recorded nothing.
+// silence returns the longest time within during in which name recorded nothing.
 func silence(events []event, name string, during span) time.Duration {
 	longest, last := time.Duration(0), during.from
 	for _, e := range events {

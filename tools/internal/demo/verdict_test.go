@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A history is a run as it should be, for tests to spoil. Worker w1 is killed at 4 s, w2 is stopped from 4 s to 9 s.
+// A history is a run as it should be, for tests to spoil. Worker w1 is killed at 4 s, w2 is stopped
+// from 4 s to 9 s.
 type history struct{ facts }
 
 func at(seconds float64) instant { return instant(seconds * float64(time.Second)) }
@@ -53,7 +54,8 @@ func goodHistory() *history {
 	h.add("w3", started, 0, 101, 4.5, 3, 2, 0)
 	h.chunk("w3", 0, 101, 5, 2, 4)
 	h.add("w3", returned, 0, 101, 5.2, 2, 0, 0)
-	// Stopped in the middle; its successor takes over after its deadline, and what it was about to add is refused.
+	// Stopped in the middle; its successor takes over after its deadline, and what it was about to
+	// add is refused.
 	h.add("w2", started, 1, 100, 1, 3, 0, 0)
 	h.chunk("w2", 1, 100, 2, 0, 2)
 	h.add("w2", adding, 1, 100, 3.5, 2.5, 2, 4)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Style is how the view looks.
+// A Style says how the view looks.
 type Style int
 
 const (
@@ -16,7 +16,7 @@ const (
 	Color              // a picture that moves
 )
 
-// A view shows how the run goes on.
+// A view shows the progress of the run.
 type view interface {
 	show(*snapshot) error
 	close() error
@@ -29,7 +29,7 @@ func newView(out io.Writer, style Style) view {
 	return &screen{out: out, color: style == Color}
 }
 
-// lineEvery is how often plain lines say how far the work is.
+// lineEvery is the time between plain lines on the progress.
 const lineEvery = time.Second
 
 // lines is a view of plain lines: one for each piece of news, and one every second.
@@ -59,7 +59,7 @@ func (l *lines) show(s *snapshot) error {
 
 func (l *lines) close() error { return nil }
 
-// owners says how many incomplete partitions each worker has.
+// owners counts the incomplete partitions of each worker.
 func owners(s *snapshot) string {
 	var b strings.Builder
 	for _, w := range s.workers {

@@ -11,7 +11,7 @@ import (
 
 const watchPeriod = 150 * time.Millisecond
 
-// watch shows what happens and makes happen what chaos wants, until the workers have ended.
+// watch shows the run and carries out chaos, until the workers have ended.
 func (r *run) watch(ctx context.Context, show view) error {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
@@ -33,12 +33,12 @@ func (r *run) watch(ctx context.Context, show view) error {
 	}
 }
 
-// A watcher is what the parent remembers from one look to the next.
+// A watcher is the parent's memory from one look to the next.
 type watcher struct {
 	*run
 	news    []news
-	owners  [Partitions]int // the latest that was seen of each partition
-	counted bool            // the plain count was news already
+	owners  [Partitions]int // the latest known owner of each partition
+	counted bool            // the plain count is no longer news
 }
 
 func (w *watcher) look(ctx context.Context, show view) (over bool, err error) {
@@ -62,7 +62,7 @@ func (w *watcher) look(ctx context.Context, show view) (over bool, err error) {
 	return w.over(s)
 }
 
-// snapshot reads the table: who owns what, and what is done.
+// snapshot reads the table: the owners and the progress.
 func (w *watcher) snapshot(ctx context.Context) (*snapshot, error) {
 	leases, err := w.store.Owners(ctx, group)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *watcher) snapshot(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// states sets what is known of the workers themselves.
+// states adds what is known of the workers themselves.
 func (w *watcher) states(s *snapshot) {
 	for i, p := range w.workers {
 		state := &s.workers[i]
@@ -128,7 +128,7 @@ func (w *watcher) states(s *snapshot) {
 	}
 }
 
-// report makes news of what the snapshot shows.
+// report adds the news of a snapshot.
 func (w *watcher) report(s *snapshot) {
 	moved := s.transfers(&w.owners)
 	for _, t := range slices.SortedFunc(maps.Keys(moved), func(a, b transfer) int {
@@ -155,7 +155,8 @@ func (w *watcher) tell(format string, args ...any) {
 
 func (w *watcher) elapsed() time.Duration { return time.Since(w.clock.start) }
 
-// over tells whether all workers have ended as they should: when all was done and they were told to, not before.
+// over reports whether all workers have ended as they should: after all was done and the parent
+// told them to.
 func (w *watcher) over(s *snapshot) (bool, error) {
 	done, left := s.done == Partitions, 0
 	for _, p := range w.workers {

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 )
 
-// A tally is what was counted.
+// A tally is a count.
 type tally struct {
 	files int
 	words int
@@ -19,7 +19,7 @@ func (t *tally) add(o tally) {
 	t.words += o.words
 }
 
-// countWords is how workers count.
+// countWords counts as the workers do.
 func countWords(text []byte) int {
 	words := 0
 	for range bytes.FieldsSeq(text) {
@@ -28,7 +28,8 @@ func countWords(text []byte) int {
 	return words
 }
 
-// plainCount counts the whole input in one go, with no leases, and on purpose with other code than the workers use.
+// plainCount counts the whole input in one go, without leases, and on purpose with other code than
+// the workers use.
 func plainCount(ctx context.Context, input fs.FS) (sums [Partitions]tally, err error) {
 	files, err := goFiles(input)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// Where in the store everything belongs.
+// The names in the store.
 const (
 	service = "demo" // of the members
 	group   = "demo" // of the leases
 )
 
-// WorkerConfig says what a worker works on.
+// WorkerConfig configures a worker.
 type WorkerConfig struct {
-	Name   string // names this process, and no other of the run
+	Name   string // unique among the processes of a run
 	Table  string
 	Input  string // a directory
-	Record string // the file that it records its events in
+	Record string // the file for its events
 	TTL    time.Duration
-	Pace   time.Duration // the least time that a file takes
+	Pace   time.Duration // the least time for a file
 }
 
-// Work is one worker: it counts the partitions that fall to it until ctx ends. The database is the one that
-// [dynamotest.Start] finds, which the parent names in DYNAMODB_ENDPOINT.
+// Work is one worker. It counts its partitions until ctx ends, on the database that
+// [dynamotest.Start] finds: the parent names it in DYNAMODB_ENDPOINT.
 func Work(ctx context.Context, cfg WorkerConfig, logger *slog.Logger) (err error) {
 	server, err := dynamotest.Start(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ type worker struct {
 	fail    context.CancelCauseFunc // ends the worker
 }
 
-// errHandler is why a worker ends before it is told to.
+// errHandler ends a worker early.
 var errHandler = errors.New("a handler failed")
 
 func (w *worker) run(ctx context.Context, ttl time.Duration, logger *slog.Logger) error {

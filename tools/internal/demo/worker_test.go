@@ -139,8 +139,9 @@ func TestWorkerHandsOverInTheMiddle(t *testing.T) {
 	})
 }
 
-// A worker that cannot reach the database for some time loses its partitions to another one, which goes on from the
-// checkpoints. What it still tries to add when it can reach it again is turned away.
+// A worker that cannot reach the database for some time loses its partitions to another one, which
+// goes on from the checkpoints. What it still tries to add when it can reach it again is turned
+// away.
 func TestWorkerIsCutOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fleet) {
 		first, connection := f.worker("w1")

@@ -26,7 +26,8 @@ type Command func(ctx context.Context, args []string, out, errs io.Writer) error
 
 // Main runs the command until it ends or is interrupted, and exits.
 func Main(name string, command Command) {
-	// A write to a pipe without a reader fails instead of killing the program, so that it cleans up.
+	// A write to a pipe without a reader fails instead of killing the program, so that it cleans
+	// up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program

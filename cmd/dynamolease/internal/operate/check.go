@@ -9,22 +9,22 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// What a check of the table can come to.
+// The results of a check.
 const (
 	resultFits   = "as it must be"
 	resultUsable = "usable, but not as it should be"
 	resultReady  = "ready"
 )
 
-// A Checked says that the table can be used, and what of it deserves a look all the same.
+// A Checked reports that the table can be used, with warnings.
 type Checked struct {
 	Table    string   `json:"table"`
 	Result   string   `json:"result"`
-	TTL      string   `json:"ttl"` // the status
+	TTL      string   `json:"ttl"` // DynamoDB's status
 	Warnings []string `json:"warnings"`
 }
 
-// Check checks the table: see [dynamolease.Store.CheckTable].
+// Check checks the table. See [dynamolease.Store.CheckTable].
 func (t *Table) Check(ctx context.Context) (Checked, error) {
 	c, err := t.checked(ctx, (*dynamolease.Store).CheckTable)
 	if c.Result = resultFits; len(c.Warnings) > 0 {
@@ -33,14 +33,14 @@ func (t *Table) Check(ctx context.Context) (Checked, error) {
 	return c, err
 }
 
-// Create makes the table, or checks the one that is there: see [dynamolease.Store.CreateTable].
+// Create makes the table, or checks the existing one. See [dynamolease.Store.CreateTable].
 func (t *Table) Create(ctx context.Context) (Checked, error) {
 	c, err := t.checked(ctx, (*dynamolease.Store).CreateTable)
 	c.Result = resultReady
 	return c, err
 }
 
-// checked has a store of its own do something to the table, one whose warnings become a part of the result.
+// checked calls do with a second store, whose warnings become part of the result.
 func (t *Table) checked(ctx context.Context, check func(*dynamolease.Store, context.Context) error) (Checked, error) {
 	warned := &warnings{}
 	store, err := dynamolease.New(t.Client, t.Name, func(o *dynamolease.Options) { o.Logger = slog.New(warned) })
@@ -55,7 +55,7 @@ func (t *Table) checked(ctx context.Context, check func(*dynamolease.Store, cont
 	return Checked{Table: t.Name, TTL: ttl, Warnings: append([]string{}, warned.list...)}, err
 }
 
-// Text is a line, and one more for each warning.
+// Text returns a line, and one more for each warning.
 func (c Checked) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table %s: %s\n", c.Table, c.Result)
@@ -68,7 +68,7 @@ func (c Checked) Text() string {
 	return b.String()
 }
 
-// warnings is a log of which the warnings are kept. A check logs from one goroutine.
+// warnings is a log handler that keeps warnings. A check logs from one goroutine.
 type warnings struct{ list []string }
 
 func (w *warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }

@@ -1,6 +1,7 @@
-// Package operate is what the dynamolease command does to a table and reads from it, apart from how it is asked to.
+// Package operate contains the operations of the dynamolease command on a table. The command line
+// is elsewhere.
 //
-// What is found comes back as a [Report], which can be printed for people and encoded as JSON.
+// Results are [Report] values, which print as text and encode as JSON.
 package operate
 
 import (
@@ -9,23 +10,23 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Table is a table to operate on.
+// A Table is the table of all operations.
 type Table struct {
 	Name   string
 	Client dynamolease.Client
 	Store  *dynamolease.Store
 }
 
-// A Report is what was found, which can be encoded as JSON too.
+// A Report is a result. It can also be encoded as JSON.
 type Report interface {
-	// Text is the report for people, in whole lines.
+	// Text returns the report as whole lines.
 	Text() string
 }
 
 var (
-	// ErrNotFound is returned when what was asked for is not there: nobody holds the lease, nothing is known of the node.
+	// ErrNotFound says that the lease, the node or the service does not exist.
 	ErrNotFound = errors.New("not found")
 
-	// ErrPending is returned when what was ordered was not done yet when the waiting ended. The order stands.
+	// ErrPending says that the waiting ended before the order was carried out. The order stands.
 	ErrPending = errors.New("not done yet")
 )

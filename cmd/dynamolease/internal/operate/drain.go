@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Prospect says what follows when the node is drained, or that it is already.
+// Prospect tells the user what follows if the node is drained, or that it already is.
 func (s Standing) Prospect() string {
 	text := leftOut(s.Malformed)
 	switch {
@@ -25,7 +25,7 @@ func (s Standing) Prospect() string {
 	return text
 }
 
-// Retrospect says what is known of a node that is to be undrained.
+// Retrospect tells the user about a node before it is undrained.
 func (s Standing) Retrospect() string {
 	if s.Drained {
 		return leftOut(s.Malformed) + s.line()
@@ -33,19 +33,20 @@ func (s Standing) Retrospect() string {
 	return s.stranger() + fmt.Sprintf("%s of %s is not drained: there is nothing to undo.\n", Printable(s.Node), Printable(s.Service))
 }
 
-// Drain drains a node, and waits until it holds nothing of the service's groups. The error is [ErrPending] when it does still when
-// the waiting ends, and that of [dynamolease.Store.Drain].
+// Drain drains a node, and waits until it holds nothing of the service's groups. If it still holds
+// something at the end, Drain returns [ErrPending]. Other errors are those of
+// [dynamolease.Store.Drain].
 func (t *Table) Drain(ctx context.Context, service, node string, how Waiting) (Standing, error) {
 	if err := how.look(ctx, func(ctx context.Context) error { return t.Store.Drain(ctx, service, node) }); err != nil {
 		return Standing{Service: service, Node: node, Holds: []Share{}}, err
 	}
 	d := draining{table: t, how: &how, latest: Standing{Service: service, Node: node, Holds: []Share{}}}
 	err := d.run(ctx)
-	d.latest.Drained, d.latest.order = true, drained // also of one that is no member
+	d.latest.Drained, d.latest.order = true, drained // also if it is not a member
 	return d.latest, err
 }
 
-// Undrain ends what Drain began.
+// Undrain reverts Drain.
 func (t *Table) Undrain(ctx context.Context, before Standing) (Standing, error) {
 	if err := t.Store.Undrain(ctx, before.Service, before.Node); err != nil {
 		return before, err
@@ -58,13 +59,13 @@ func (t *Table) Undrain(ctx context.Context, before Standing) (Standing, error) 
 	return s, nil
 }
 
-// draining is a node that hands over.
+// draining tracks a node while it hands over.
 type draining struct {
 	table   *Table
 	how     *Waiting
 	latest  Standing
-	seen    bool  // there was a look that succeeded
-	failure error // of the latest look that did not
+	seen    bool  // at least one look succeeded
+	failure error // of the latest look that failed
 	told    string
 }
 
@@ -87,7 +88,7 @@ func (d *draining) run(ctx context.Context) error {
 	}
 }
 
-// look looks once. The error is one after which there is no use in looking again.
+// look looks once. It returns an error if another look would be useless.
 func (d *draining) look(ctx context.Context) error {
 	var now Standing
 	err := d.how.look(ctx, func(ctx context.Context) (err error) {
@@ -108,7 +109,7 @@ func (d *draining) look(ctx context.Context) error {
 	return nil
 }
 
-// tell says each thing once.
+// tell passes each message on once.
 func (d *draining) tell(text string) {
 	if text != d.told {
 		d.told = text

@@ -165,7 +165,7 @@ func drainMistyped(w *world) {
 	}
 }
 
-// What went wrong after the order does not hide that it was given.
+// A failure after the order does not hide that the order stands.
 func drainBlind(w *world) {
 	w.party().session("a", 1)
 	operator := w.party()
@@ -216,7 +216,8 @@ func drainOutage(w *world) {
 	}
 }
 
-// Whatever happens to any one of its requests, the node is drained, and no partition is worked twice: the world sees to that.
+// Whatever happens to any one of its requests, the node is drained, and no partition is worked
+// twice: the world sees to that.
 func TestDrainUnderFaults(t *testing.T) {
 	for name, fault := range map[string]func() dynamotest.Fault{
 		"lost request": dynamotest.LoseRequest, "lost answer": dynamotest.LoseResponse, "no answer": dynamotest.HangAfter, "twice": dynamotest.Twice,

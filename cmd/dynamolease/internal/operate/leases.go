@@ -15,16 +15,17 @@ type Lease struct {
 	Owner      string `json:"owner"`
 	Session    string `json:"session,omitempty"`
 	Epoch      int64  `json:"epoch"`
-	Left       *Left  `json:"left,omitempty"`       // of a lease in a session, what its session has
+	Left       *Left  `json:"left,omitempty"`       // in a session: the session's
 	Checkpoint []byte `json:"checkpoint,omitempty"` // base64 in JSON
-	Revoked    bool   `json:"revoked"`              // it is not extended any more
+	Revoked    bool   `json:"revoked"`              // no longer extended
 }
 
 // Leases are the live leases of a group.
 type Leases []Lease
 
-// Leases reads the live leases of a group. The error is [ErrNotFound], beside an empty list, where there are none, a
-// [dynamolease.RowError], beside those that could be read, and that of [dynamolease.Store.Owners].
+// Leases reads the live leases of a group. With an empty list it returns [ErrNotFound]; with a list
+// that lacks malformed rows, a [dynamolease.RowError]. Other errors are those of
+// [dynamolease.Store.Owners].
 func (t *Table) Leases(ctx context.Context, group string) (Leases, error) {
 	owners, err := t.Store.Owners(ctx, group)
 	if _, failure := Malformed(err); failure != nil {
@@ -48,7 +49,7 @@ func (t *Table) lease(l dynamolease.Lease) Lease {
 	}
 }
 
-// Text is a table, a line for each lease.
+// Text returns a table with a line for each lease.
 func (l Leases) Text() string {
 	rows := [][]string{{"PARTITION", "OWNER", "SESSION", "EPOCH", "LEFT", "REVOKED", "CHECKPOINT"}}
 	for _, lease := range l {

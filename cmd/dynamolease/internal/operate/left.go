@@ -8,10 +8,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Left is how much time is left until an expiry. The store's clock is known as an interval only, and so is this.
+// Left is the time until an expiry: an interval, because the store's clock is known as an interval.
 type Left struct{ AtLeast, AtMost time.Duration }
 
-// LeftUntil is how much is left until an expiry by the store's clock, as this process knows it now, and nil where it does not.
+// LeftUntil returns the time until an expiry by the store's clock, or nil while the clock is
+// unknown.
 func LeftUntil(store *dynamolease.Store, expiry time.Time) *Left {
 	earliest, latest, ok := store.Now()
 	if !ok || expiry.IsZero() {

@@ -8,11 +8,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// mostNamed is how many rows are named that could not be read.
+// mostNamed bounds how many malformed rows are named.
 const mostNamed = 10
 
-// Malformed says which rows could not be read, the first ten of them, and returns no error then: all others could. Any other error
-// it returns as it is.
+// Malformed returns the names of the first ten malformed rows if err is about such rows alone, and
+// no error then. It returns any other error as it is.
 func Malformed(err error) (rows []string, other error) {
 	found, only := dynamolease.RowErrors(err)
 	if !only {
@@ -24,7 +24,7 @@ func Malformed(err error) (rows []string, other error) {
 	return rows, nil
 }
 
-// Merge adds what another reading could not read: some rows are read for several reasons.
+// Merge adds the malformed rows of another read, without repeating rows that were read twice.
 func Merge(rows, more []string) []string {
 	for _, row := range more {
 		if !slices.Contains(rows, row) {
@@ -34,7 +34,7 @@ func Merge(rows, more []string) []string {
 	return rows
 }
 
-// leftOut says which rows are not in what is shown, a line each.
+// leftOut lists malformed rows, a line for each.
 func leftOut(rows []string) string {
 	var b strings.Builder
 	for _, row := range rows {

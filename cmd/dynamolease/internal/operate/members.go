@@ -16,14 +16,15 @@ type Member struct {
 	Groups  []string `json:"groups"`
 	Left    *Left    `json:"left,omitempty"`
 	Drained bool     `json:"drained"`
-	Absent  bool     `json:"absent,omitempty"` // no member: a drained name alone
+	Absent  bool     `json:"absent,omitempty"` // not a member: only a drained name
 }
 
 // Members are the live members of a service.
 type Members []Member
 
-// Members reads the live members of a service, and which names are drained besides. The error is [ErrNotFound], beside an empty list, where there are none, a
-// [dynamolease.RowError], beside those that could be read, and that of [dynamolease.Store.Members].
+// Members reads the live members of a service, and the drained names without a member. With an
+// empty list it returns [ErrNotFound]; with a list that lacks malformed rows, a
+// [dynamolease.RowError]. Other errors are those of [dynamolease.Store.Members].
 func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 	found, err := t.Store.Members(ctx, service)
 	if _, failure := Malformed(err); failure != nil {
@@ -52,7 +53,7 @@ func (t *Table) Members(ctx context.Context, service string) (Members, error) {
 	return list, err
 }
 
-// Text is a table, a line for each member.
+// Text returns a table with a line for each member.
 func (m Members) Text() string {
 	rows := [][]string{{"NODE", "SESSION", "ADDRESS", "GROUPS", "LEFT", "DRAINED"}}
 	for _, member := range m {

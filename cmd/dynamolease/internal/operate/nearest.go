@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// namesShown is how many names are listed where one was not found.
+// namesShown bounds how many names a message lists.
 const namesShown = 10
 
-// nearest lists names for who has mistyped one of them: those that are most like it first.
+// nearest lists names, the most similar to a mistyped one first.
 func nearest(to string, names []string) string {
 	sorted := slices.SortedFunc(slices.Values(names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(distance(a, to), distance(b, to)), cmp.Compare(a, b))
@@ -26,7 +26,7 @@ func nearest(to string, names []string) string {
 	return text
 }
 
-// distance is how many characters one has to add, drop or change to make one name of the other.
+// distance counts the characters to add, drop or change between two names.
 func distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	row := make([]int, len(to)+1)

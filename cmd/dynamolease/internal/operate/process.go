@@ -8,17 +8,18 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
 )
 
-// A Process is the process lease of a node: which boot owns the node's identity.
+// A Process is the process lease of a node. It says which boot owns the node's identity.
 type Process struct {
 	processlease.Lease
 
-	// ExpiresIn is until the lease ends unless it is renewed, below zero once that is over: the owner's wall clock, which wrote
-	// it, compared with this machine's. Nothing is decided by it.
+	// ExpiresIn is the time until the lease ends without a renewal, negative after that. It
+	// compares the owner's wall clock with this machine's, for people to read; nothing depends on
+	// it.
 	ExpiresIn time.Duration `json:"-"`
 }
 
-// Process reads the process lease of a node. The error is [ErrNotFound] where the node never had one, and that of
-// [processlease.Store.Load].
+// Process reads the process lease of a node. It returns [ErrNotFound] if the node never had one.
+// Other errors are those of [processlease.Store.Load].
 func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 	authority, err := processlease.NewAuthority(t.Client, t.Name, processlease.DefaultTTL)
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 	return Process{Lease: lease, ExpiresIn: time.Until(lease.ExpiresAt)}, err
 }
 
-// Text is a line for each thing that is known.
+// Text returns a line for each known fact.
 func (p Process) Text() string {
 	return columns([][]string{
 		{"node", Printable(p.Node)},

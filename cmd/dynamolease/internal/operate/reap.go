@@ -8,7 +8,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Reaping is what a run of the reaper did.
+// A Reaping is the result of a run of the reaper.
 type Reaping struct {
 	Scanned    int                    `json:"scanned"`
 	Due        int                    `json:"due"`
@@ -25,7 +25,7 @@ type Reaping struct {
 	Stopped    dynamolease.StopReason `json:"stopped,omitempty"`
 }
 
-// Reap deletes dead rows: see [dynamolease.Store.Reap]. The report is there after an error, too.
+// Reap deletes dead rows. See [dynamolease.Store.Reap]. It also returns the report with an error.
 func (t *Table) Reap(ctx context.Context, cfg dynamolease.ReapConfig) (Reaping, error) {
 	r, err := t.Store.Reap(ctx, cfg)
 	reaping := Reaping{
@@ -38,7 +38,7 @@ func (t *Table) Reap(ctx context.Context, cfg dynamolease.ReapConfig) (Reaping, 
 	return reaping, err
 }
 
-// Text is the figures, and what to do where the run did not get to the end.
+// Text returns the figures, with advice after a run that stopped early.
 func (r Reaping) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rows scanned, %d due, %d deleted, %.1f read units, %.1f write units\n", r.Scanned, r.Due, r.Deleted, r.ReadUnits, r.WriteUnits)

@@ -9,8 +9,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Lease reads the live lease of one partition; [ErrNotFound] if nobody holds it. That other rows of the group are malformed is no
-// error.
+// Lease reads the live lease of one partition, and returns [ErrNotFound] if it is free. It ignores
+// malformed rows of other partitions.
 func (t *Table) Lease(ctx context.Context, group string, partition int) (Lease, error) {
 	owners, err := t.Store.Owners(ctx, group)
 	for _, owned := range owners {
@@ -24,7 +24,7 @@ func (t *Table) Lease(ctx context.Context, group string, partition int) (Lease, 
 	return Lease{}, fmt.Errorf("%w: nobody holds %s/%d", ErrNotFound, group, partition)
 }
 
-// Holder says who holds a lease, and what follows when it is taken.
+// Holder tells the user who holds a lease, and what follows if it is taken.
 func (l Lease) Holder() string {
 	if l.Session == "" {
 		return fmt.Sprintf(`%s/%d is held by %s under epoch %d, with %v left.
@@ -37,19 +37,19 @@ handler has returned, or the drain timeout has passed). A session that is dead k
 `, Printable(l.Group), l.Partition, Printable(l.Owner), Printable(l.Session), l.Epoch, l.Left)
 }
 
-// A Released says what became of a lease that was to be taken from its holder.
+// A Released is the result of taking a lease from its holder.
 type Released struct {
 	Group     string `json:"group"`
 	Partition int    `json:"partition"`
-	From      string `json:"from"`       // the owner that held it
+	From      string `json:"from"`       // the former owner
 	FromEpoch int64  `json:"from_epoch"` // its epoch
-	Ordered   bool   `json:"ordered"`    // for certain
+	Ordered   bool   `json:"ordered"`    // certainly
 	Done      bool   `json:"done"`
-	Owner     string `json:"owner,omitempty"` // who has it now
+	Owner     string `json:"owner,omitempty"` // the present owner
 	Epoch     int64  `json:"epoch"`           // as it is now; 0 if the row is gone
 }
 
-// Text is one line.
+// Text returns one line.
 func (r Released) Text() string {
 	switch {
 	case r.Done && r.Owner != "":
@@ -64,11 +64,12 @@ func (r Released) Text() string {
 	}
 }
 
-// Release takes a lease from its holder: [dynamolease.Store.Revoke], until it is done or the waiting ends. A lost answer does
-// no harm: the next call finds out.
+// Release takes a lease from its holder: it calls [dynamolease.Store.Revoke] until that is done or
+// the waiting ends. A lost answer does no harm, because the next call finds out.
 //
-// The error is [ErrPending] when the order stands and the lease is not free yet, [dynamolease.ErrUnknownOutcome] when it is not
-// known whether there is an order, and that of Revoke.
+// It returns [ErrPending] if the order stands and the lease is not free yet, and
+// [dynamolease.ErrUnknownOutcome] if the order may or may not stand. Other errors are those of
+// Revoke.
 func (t *Table) Release(ctx context.Context, held Lease, how Waiting) (Released, error) {
 	r := releasing{table: t, held: held, how: &how, out: Released{
 		Group: held.Group, Partition: held.Partition, From: held.Owner, FromEpoch: held.Epoch, Owner: held.Owner, Epoch: held.Epoch,
@@ -77,14 +78,14 @@ func (t *Table) Release(ctx context.Context, held Lease, how Waiting) (Released,
 	return r.out, err
 }
 
-// releasing is a lease on its way from its holder.
+// releasing tracks a lease on its way from its holder.
 type releasing struct {
 	table   *Table
 	held    Lease
 	how     *Waiting
 	out     Released
-	doubt   bool  // it may stand: an attempt was sent, and nothing told what became of it
-	failure error // of the latest call, where it failed
+	doubt   bool  // it may stand: an attempt has an unknown outcome
+	failure error // of the latest call, if it failed
 	told    time.Time
 }
 
@@ -109,7 +110,7 @@ func (r *releasing) run(ctx context.Context) error {
 	}
 }
 
-// try calls Revoke once. The error is one after which there is no use in trying again.
+// try calls Revoke once. It returns an error if another try would be useless.
 func (r *releasing) try(ctx context.Context) error {
 	var lease dynamolease.Lease
 	var done bool
@@ -129,7 +130,7 @@ func (r *releasing) try(ctx context.Context) error {
 	}
 	r.doubt = r.doubt || errors.Is(err, dynamolease.ErrUnknownOutcome)
 	if hopeless(err) || !r.out.Ordered && !r.doubt {
-		return err // somebody has to do something first, or nothing was ordered
+		return err // a human must act first, or nothing was ordered
 	}
 	if ctx.Err() == nil {
 		r.how.Tell(fmt.Sprintf("trying again: %v", err))
@@ -137,7 +138,7 @@ func (r *releasing) try(ctx context.Context) error {
 	return nil
 }
 
-// tell says what is waited for, at first and every ten seconds.
+// tell says what Release waits for, at first and every ten seconds.
 func (r *releasing) tell(lease dynamolease.Lease) {
 	if r.how.Wait == 0 || !r.told.IsZero() && time.Since(r.told) < 10*time.Second {
 		return
@@ -150,7 +151,7 @@ func (r *releasing) tell(lease dynamolease.Lease) {
 	r.how.Tell(fmt.Sprintf("ordered: waiting %s (%v left now), for %v at most", what, LeftUntil(r.table.Store, lease.ExpiresAt), r.how.Wait))
 }
 
-// unfinished is why the release ended before the lease was free, and what is known of the order then.
+// unfinished returns why Release ended before the lease was free, and what is known of the order.
 func (r *releasing) unfinished(why string) error {
 	err, again := r.failure, fmt.Sprintf("to go on: dynamolease release %s %d", word(r.held.Group), r.held.Partition)
 	switch {

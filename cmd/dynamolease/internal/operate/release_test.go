@@ -237,7 +237,7 @@ func releaseDeniedLater(w *world) {
 	w.party().acquire(1, "A")
 	operator := w.party()
 	held, how := operator.held(1), operator.waiting(time.Minute)
-	how.Tell = func(string) { operator.path.Every("", dynamotest.AccessDenied()) } // what is told first is that it is ordered
+	how.Tell = func(string) { operator.path.Every("", dynamotest.AccessDenied()) } // the first message is about the order
 	out, err := operator.Release(w.Context(), held, how)
 	var setup *dynamolease.SetupError
 	if !out.Ordered || !errors.Is(err, operate.ErrPending) || !errors.As(err, &setup) || !strings.Contains(err.Error(), "the order stands") {
@@ -298,7 +298,8 @@ func releaseOrder(w *world) {
 	}
 }
 
-// Whatever happens to any one of its requests, the release ends with the lease free and its holder over.
+// Whatever happens to any one of its requests, the release ends with the lease free and its holder
+// over.
 func TestReleaseUnderFaults(t *testing.T) {
 	faults := map[string]func() dynamotest.Fault{
 		"lost request": dynamotest.LoseRequest, "lost answer": dynamotest.LoseResponse, "no answer": dynamotest.HangAfter,
@@ -315,7 +316,8 @@ func TestReleaseUnderFaults(t *testing.T) {
 	}
 }
 
-// releaseWithFault has the nth request of a release meet a fault, and tells whether there were so many.
+// releaseWithFault injects a fault into the nth request of a release, and reports whether there
+// were so many.
 func (w *world) releaseWithFault(n int, fault dynamotest.Fault, over func() bool) (met bool) {
 	operator := w.party()
 	held := operator.held(1)

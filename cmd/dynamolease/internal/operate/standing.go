@@ -9,23 +9,23 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Standing is where a node of a service stands.
+// A Standing is the state of a node of a service.
 type Standing struct {
 	Service string  `json:"service"`
 	Node    string  `json:"node"`
 	Member  bool    `json:"member"`
 	Drained bool    `json:"drained"`
 	Others  int     `json:"others"` // members that could take its partitions over
-	Holds   []Share `json:"holds"`  // of the service's groups
+	Holds   []Share `json:"holds"`  // by groups of the service
 
 	Malformed []string `json:"malformed,omitempty"` // rows that could not be read, the first ten of the members and of each group
 
 	members []string // the nodes of the service
-	order   order    // that was given just now
-	before  bool     // it was drained before the order
+	order   order    // of this command
+	before  bool     // drained before the order
 }
 
-// An order is what a node was told just now.
+// An order is the command's own order to the node.
 type order int
 
 const (
@@ -34,7 +34,7 @@ const (
 	undrained
 )
 
-// A Share is how many partitions of a group a node holds.
+// A Share counts the partitions of a group that a node holds.
 type Share struct {
 	Group      string `json:"group"`
 	Partitions int    `json:"partitions"`
@@ -81,7 +81,7 @@ func (t *Table) Standing(ctx context.Context, service, node string) (Standing, e
 	return s, nil
 }
 
-// standingOfName finds out whether a name is drained that no member has.
+// standingOfName finds out whether a name without a member is drained.
 func (t *Table) standingOfName(ctx context.Context, s *Standing) error {
 	names, err := t.Store.Drained(ctx, s.Service)
 	malformed, err := Malformed(err)
@@ -89,7 +89,7 @@ func (t *Table) standingOfName(ctx context.Context, s *Standing) error {
 	return err
 }
 
-// GroupsOf are the groups that members take part in, sorted.
+// GroupsOf returns the groups that the members take part in, sorted.
 func GroupsOf(members []dynamolease.Member) []string {
 	seen := make(map[string]bool)
 	for _, m := range members {
@@ -100,7 +100,7 @@ func GroupsOf(members []dynamolease.Member) []string {
 	return sorted(seen)
 }
 
-// holds is what the node has, for people.
+// holds describes what the node holds.
 func (s Standing) holds() string {
 	if len(s.Holds) == 0 {
 		return "nothing"
@@ -112,7 +112,7 @@ func (s Standing) holds() string {
 	return strings.Join(parts, ", ")
 }
 
-// stranger says so where the node is no member: its name may be mistyped.
+// stranger says that the node is not a member, in case its name is mistyped.
 func (s Standing) stranger() string {
 	switch {
 	case s.Member:
@@ -128,7 +128,7 @@ func (s Standing) undo() string {
 	return fmt.Sprintf("dynamolease undrain %s %s", word(s.Service), word(s.Node))
 }
 
-// line says where the node stands.
+// line returns the node's state in one line.
 func (s Standing) line() string {
 	var state []string
 	if !s.Member {
@@ -147,7 +147,7 @@ func (s Standing) line() string {
 	return fmt.Sprintf("%s of %s: %s; holds %s\n", Printable(s.Node), Printable(s.Service), strings.Join(state, ", "), s.holds())
 }
 
-// Text is a line, and another one about what nobody would find.
+// Text returns a line, and another one with advice.
 func (s Standing) Text() string {
 	text := leftOut(s.Malformed) + s.line()
 	switch {

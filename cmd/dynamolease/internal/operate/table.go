@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// A Description says what a table is like.
+// A Description describes a table.
 type Description struct {
 	Table    string    `json:"table"`
 	ARN      string    `json:"arn,omitempty"`
@@ -24,13 +24,13 @@ type Description struct {
 	Billing  string    `json:"billing"` // PAY_PER_REQUEST or PROVISIONED
 	Items    int64     `json:"items"`   // as DynamoDB counts them every six hours or so
 	Bytes    int64     `json:"bytes"`   // likewise
-	TTL      string    `json:"ttl"`     // the status
+	TTL      string    `json:"ttl"`     // DynamoDB's status
 	TTLOn    string    `json:"ttl_attribute,omitempty"`
 	Indexes  []string  `json:"indexes,omitempty"`
 	Replicas []string  `json:"replicas,omitempty"`
 }
 
-// Describe asks what the table is like. It reads no rows.
+// Describe asks DynamoDB about the table. It reads no rows.
 func (t *Table) Describe(ctx context.Context) (Description, error) {
 	out, err := t.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name})
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *Table) ttl(ctx context.Context) (status, attribute string, err error) {
 	return string(ttl.TimeToLiveStatus), aws.ToString(ttl.AttributeName), nil
 }
 
-// Text is a line for each thing that is known.
+// Text returns a line for each known fact.
 func (d Description) Text() string {
 	ttl := d.TTL
 	if d.TTLOn != "" {

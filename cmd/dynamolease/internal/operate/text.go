@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is how much of a checkpoint is shown, in characters.
+// maxShown bounds the characters of a checkpoint that are shown.
 const maxShown = 40
 
-// columns lines rows up, of which the first names the columns.
+// columns aligns rows. The first row names the columns.
 func columns(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -27,7 +27,7 @@ func columns(rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// shown is data as it is where it can be printed, otherwise in base64, cut where it is long.
+// shown returns data as text if it is printable, otherwise in base64, and cuts long data.
 func shown(data []byte) string {
 	if len(data) == 0 {
 		return "-"
@@ -42,12 +42,13 @@ func shown(data []byte) string {
 	return prefix + text
 }
 
-// printable tells whether text can be shown on a terminal: whatever is in the table must not control it.
+// printable reports whether text can be shown on a terminal: text from the table must not control
+// it.
 func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Printable is a name as it can be shown on a terminal.
+// Printable returns a name, quoted if it could control a terminal.
 func Printable(name string) string {
 	switch {
 	case name == "":
@@ -59,7 +60,7 @@ func Printable(name string) string {
 	}
 }
 
-// word is a name as one word of a shell's command.
+// word returns a name as one word of a shell's command.
 func word(name string) string {
 	plain := !strings.ContainsFunc(name, func(r rune) bool {
 		return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:/@%+=,", r)
@@ -70,7 +71,7 @@ func word(name string) string {
 	case printable(name):
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	default:
-		return fmt.Sprintf("%q", name) // it is only shown
+		return fmt.Sprintf("%q", name) // for reading only
 	}
 }
 
@@ -81,7 +82,7 @@ func yes(is bool) string {
 	return "-"
 }
 
-// count is a number of things, with the plural by an s.
+// count returns a number with a noun, in the plural if needed.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -9,20 +9,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// pollPeriod is how often one looks whether what was ordered is done.
+// pollPeriod is the time from one look to the next.
 const pollPeriod = time.Second
 
-// A Waiting says how long one waits for what was ordered.
+// A Waiting says how long to wait for an order to be carried out.
 type Waiting struct {
-	Wait  time.Duration // at most; 0 orders, and does not wait
-	Look  time.Duration // the longest that one look at the table, or one order, may take: --timeout
-	Tell  func(string)  // is told what is waited for, a line each time
+	Wait  time.Duration // at most; 0 for no waiting
+	Look  time.Duration // bounds one look at the table, or one order: --timeout
+	Tell  func(string)  // gets a line on each thing that is waited for
 	begun time.Time
 }
 
 func (w *Waiting) begin() { w.begun = time.Now() }
 
-// over tells whether there is no time left for another look after the next pause.
+// over reports whether no time is left for another look after the next pause.
 func (w *Waiting) over() bool { return time.Since(w.begun)+pollPeriod > w.Wait }
 
 // look bounds one look, or one order.
@@ -30,7 +30,7 @@ func (w *Waiting) look(ctx context.Context, f func(context.Context) error) error
 	return Within(ctx, "--timeout", w.Look, f)
 }
 
-// waited says how long that was.
+// waited says how long the waiting took.
 func (w *Waiting) waited() string {
 	if w.Wait == 0 {
 		return "did not wait"
@@ -38,7 +38,7 @@ func (w *Waiting) waited() string {
 	return fmt.Sprintf("waited for %v", w.Wait)
 }
 
-// pause passes a period. It returns false when ctx has ended.
+// pause waits for a period. It returns false if ctx has ended.
 func (w *Waiting) pause(ctx context.Context) bool {
 	timer := time.NewTimer(pollPeriod)
 	defer timer.Stop()
@@ -50,7 +50,7 @@ func (w *Waiting) pause(ctx context.Context) bool {
 	}
 }
 
-// hopeless tells whether an error stays however often one tries.
+// hopeless reports whether an error will stay however often one tries.
 func hopeless(err error) bool {
 	var argument *dynamolease.ArgumentError
 	var row *dynamolease.RowError

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A LimitError is returned when something took longer than a flag of the command allows.
+// A LimitError says that something took longer than a flag of the command allows.
 type LimitError struct {
 	Flag  string // with its dashes
 	Limit time.Duration
@@ -20,8 +20,8 @@ func (e *LimitError) Error() string {
 
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// Within calls f with a context that ends after limit, which a flag says. The error is a [LimitError] where that made f fail, and
-// not one of the many shorter limits that the requests have.
+// Within calls f with a context that ends after the limit that a flag sets. It returns a
+// [LimitError] if that limit made f fail, rather than one of the shorter limits of single requests.
 func Within(ctx context.Context, flag string, limit time.Duration, f func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

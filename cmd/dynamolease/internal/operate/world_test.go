@@ -27,14 +27,14 @@ const (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-// A world is a table in virtual time, and who works what.
+// A world is a table in virtual time, with the workers of its partitions.
 type world struct {
 	testing.TB
 	server *dynamotest.Server
 	table  string
 
 	mu     sync.Mutex
-	active map[int]string // partition: who works it, and under which epoch
+	active map[int]string // the worker of each partition, with its epoch
 }
 
 func inVirtualTime(t *testing.T, test func(w *world)) {
@@ -70,7 +70,7 @@ func (w *world) party() *party {
 	return &party{Table: &operate.Table{Name: w.table, Client: client, Store: store}, w: w, path: path}
 }
 
-// waiting waits for d at most, and remembers what it was told.
+// waiting waits for d at most, and remembers all messages.
 func (p *party) waiting(d time.Duration) operate.Waiting {
 	return operate.Waiting{Wait: d, Look: 15 * time.Second, Tell: func(line string) { p.said = append(p.said, line) }}
 }
@@ -98,7 +98,8 @@ func (p *party) session(node string, partition int) (*dynamolease.Session, dynam
 	return session, lease
 }
 
-// until calls f once each interval until the returned function is called, which waits for the last call.
+// until calls f once each interval until the returned function is called, which waits for the last
+// call.
 func (w *world) until(f func()) (stop func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup
@@ -130,8 +131,8 @@ func (p *party) held(partition int) operate.Lease {
 	return held
 }
 
-// node runs a coordinator whose handlers are watched, until the test ends or stop is called. stuck ones do not look at their
-// context until it has been over for a minute.
+// node runs a coordinator whose handlers are watched, until the test ends or stop is called. stuck
+// ones do not look at their context until it has been over for a minute.
 func (w *world) node(name string, partitions int, stuck bool) (p *party, stop func()) {
 	w.Helper()
 	p = w.party()
@@ -180,7 +181,7 @@ func (w *world) enter(name string, lease coordinator.Assignment) (leave func()) 
 	}
 }
 
-// worker is who works a partition, with its epoch; empty for nobody.
+// worker returns the worker of a partition with its epoch, or "".
 func (w *world) worker(partition int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,3 +1,3 @@
-// Package watch shows who works what in a service, for as long as somebody looks: members, partitions by owner, and moves as they
-// happen.
+// Package watch shows members of a service, partitions by owner, and moves, until the user has seen
+// enough.
 package watch

@@ -13,14 +13,16 @@ import (
 // leastNews is how many lines the grids leave for moves, where there is room.
 const leastNews = 4
 
-// draw returns the picture of a snapshot: at most height lines of at most width cells, the most important first.
+// draw returns the picture of a snapshot: at most height lines of at most width cells, the most
+// important first.
 func draw(s *snapshot, width, height int, t theme) string {
 	if width < 1 || height < 1 {
 		return ""
 	}
 	lines := append(s.heading(t), s.table(t)...)
 	for i, g := range s.Groups {
-		// Each group may have as many lines as the others, and those that the groups before it did not need.
+		// Each group may have as many lines as the others, and those that the groups before it did
+		// not need.
 		left := len(s.Groups) - i
 		room := max(1, (height-len(lines)-leastNews-2*left)/left)
 		lines = append(lines, "", g.title(t))

@@ -88,7 +88,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// A picture fits the terminal, whatever its size, and what matters most is at its top.
+// A picture fits the terminal, whatever its size, and begins with the most important lines.
 func TestPictureFits(t *testing.T) {
 	s := sample()
 	s.Members[0].Node = "ノード" // each character takes two cells
@@ -134,7 +134,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// What is in the table does not control the terminal.
+// Text from the table does not control the terminal.
 func TestPictureIsSafe(t *testing.T) {
 	s := sample()
 	s.Service, s.Members[0].Node, s.Groups[0].Name, s.news[0].To, s.Error = "a\x1b[2J", "b\x1b[2J\n", "c\x07", "d\x1b]0;x\x07", "e\x1b[2J\n"

@@ -6,7 +6,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/fields"
 )
 
-// The documentation names each field of what is printed as JSON, with its kind, and no other.
+// The documentation names each field of the JSON output, with its kind, and no other.
 func TestDocsNameEachField(t *testing.T) {
 	documented, err := fields.Documented(document, "watch")
 	if err != nil {

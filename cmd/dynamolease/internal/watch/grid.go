@@ -13,7 +13,8 @@ func (g group) title(t theme) string {
 	return t.title.Render(operate.Printable(g.Name)) + fmt.Sprintf("   %d of 0-%d held", g.Held, max(0, g.size-1))
 }
 
-// grid draws the partitions of a group by their owners, in columns of ten, and in at most so many rows.
+// grid draws the partitions of a group by their owners, in columns of ten, and in at most so many
+// rows.
 func (g group) grid(members []member, width, rows int, t theme) []string {
 	label := len(fmt.Sprint(max(0, g.size-1)))
 	perRow := 10 * max(1, (width-label-3)/11)

@@ -12,11 +12,11 @@ import (
 
 const clockTime = "15:04:05"
 
-// lines is a view of plain lines: who is there, when that changes, and each move.
+// lines is a view of plain lines: the members whenever they change, and each move.
 type lines struct {
 	out  io.Writer
-	told string // the latest about the members
-	bad  string // the latest about rows that cannot be read
+	told string // the latest text about the members
+	bad  string // the latest text about malformed rows
 	away bool   // the latest look failed
 }
 
@@ -52,7 +52,7 @@ func (l *lines) show(s *snapshot) error {
 
 func (l *lines) close() error { return nil }
 
-// summary says who is there, and with how much of the work.
+// summary names the members, each with its share of the work.
 func (s *snapshot) summary() string {
 	if len(s.Members) == 0 {
 		return "no members"
@@ -67,7 +67,7 @@ func (s *snapshot) summary() string {
 	return strings.Join(parts, "; ")
 }
 
-// state is empty for a member that takes part.
+// state returns the state of a member between two texts, or "" if the member takes part as usual.
 func (m member) state(before, after string) string {
 	switch {
 	case !m.Here:
@@ -90,7 +90,7 @@ func (m move) String() string {
 	return fmt.Sprintf("%s/%d  %s -> %s  epoch %d", operate.Printable(m.Group), m.Partition, from, to, m.Epoch)
 }
 
-// jsonLines is a view of JSON, a line whenever something has changed.
+// jsonLines is a view of JSON, with a line for each change.
 type jsonLines struct {
 	out  io.Writer
 	told string

@@ -10,20 +10,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// newsKept is how many moves are remembered to be shown.
+// newsKept bounds how many moves are remembered.
 const newsKept = 100
 
-// A looker remembers what it saw, from one look to the next.
+// A looker remembers what it saw from one look to the next.
 type looker struct {
 	store   *dynamolease.Store
 	meter   *Meter
 	service string
-	groups  []string // those that were asked for; otherwise those that the members list
+	groups  []string // from the command line; empty for those that the members list
 
 	looked bool
 	held   map[string]map[int]dynamolease.Lease // by group
 	sizes  map[string]int
-	known  map[string]bool // groups that members have listed
+	known  map[string]bool // groups that members have listed so far
 	marked numbers
 	news   []move
 }
@@ -35,7 +35,7 @@ func newLooker(cfg Config) *looker {
 	}
 }
 
-// look reads the table. What it saw before stays as it was if that fails.
+// look reads the table. If that fails, the looker keeps what it saw before.
 func (l *looker) look(ctx context.Context) (*snapshot, error) {
 	members, err := l.store.Members(ctx, l.service)
 	malformed, err := operate.Malformed(err)
@@ -70,7 +70,8 @@ func (l *looker) look(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// names are the groups to look at. One that members have listed stays when they are gone: its leases may not be.
+// names returns the groups to look at. A group that members have listed stays when they are gone,
+// because its leases may outlive them.
 func (l *looker) names(members []dynamolease.Member) []string {
 	if len(l.groups) > 0 {
 		return l.groups
@@ -86,7 +87,7 @@ func (l *looker) names(members []dynamolease.Member) []string {
 	return names
 }
 
-// members lists the members, and then who else holds something.
+// members lists the members, and other holders of leases, by name.
 func (l *looker) members(found []dynamolease.Member, names []string, owners map[string][]dynamolease.Lease) []member {
 	list := make([]member, 0, len(found))
 	for _, m := range found {
@@ -128,7 +129,7 @@ func (l *looker) group(members []member, i int, name string, leases []dynamoleas
 	return g
 }
 
-// moves compares the leases of a group with those that were there before, which it then remembers.
+// moves compares the leases of a group with those of the look before, and remembers them.
 func (l *looker) moves(at time.Time, name string, leases []dynamolease.Lease) []move {
 	before, now := l.held[name], make(map[int]dynamolease.Lease, len(leases))
 	var list []move

@@ -7,7 +7,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Meter adds up the read capacity that a store has consumed. It is safe for concurrent use.
+// A Meter counts the read capacity that a store has consumed. It is safe for concurrent use.
 type Meter struct {
 	mu    sync.Mutex
 	units float64
@@ -20,7 +20,7 @@ func (m *Meter) Add(_ context.Context, r dynamolease.Request) {
 	m.units += r.ReadUnits
 }
 
-// Units is how many read units it were so far.
+// Units returns the read units so far.
 func (m *Meter) Units() float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

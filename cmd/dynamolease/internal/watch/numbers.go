@@ -1,10 +1,11 @@
 package watch
 
-// numbers are those of the nodes that were ever listed. A node that goes must not change what stands for the others.
+// numbers remembers the number of each node that was ever listed, so that a node that goes does not
+// change the marks of the others.
 type numbers map[string]int
 
-// number gives each member its number: the one that it had, or one that no other ever had. When the marks are used up, those of
-// nodes that are gone are free again.
+// number gives each member its number: the one that it had, or an unused one. When the marks run
+// out, nodes that are gone lose theirs.
 func (n numbers) number(list []member) {
 	listed := make(map[string]bool, len(list))
 	for _, m := range list {

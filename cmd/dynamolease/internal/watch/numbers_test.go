@@ -18,7 +18,7 @@ func numbered(n numbers, nodes ...string) map[string]int {
 	return got
 }
 
-// Who goes or comes does not change what stands for the others.
+// A node that goes or comes does not change the marks of the others.
 func TestNumbersStay(t *testing.T) {
 	n := make(numbers)
 	for _, look := range []struct {
@@ -36,7 +36,8 @@ func TestNumbersStay(t *testing.T) {
 	}
 }
 
-// However many come and go, those that are there have marks of their own as long as there are enough.
+// However many nodes come and go, those that are there have marks of their own while there are
+// enough.
 func TestNumbersAreUsedAgain(t *testing.T) {
 	n := make(numbers)
 	for i := range 1000 {

@@ -14,8 +14,7 @@ import (
 
 const recording = "../../../../docs/watch.txt"
 
-// The pictures that were recorded are those that would be drawn today of what they show. The recording is made in
-// cmd/dynamolease.
+// The recorded pictures are as they would be drawn today. cmd/dynamolease makes the recording.
 func TestRecording(t *testing.T) {
 	text, err := os.ReadFile(recording)
 	if err != nil {

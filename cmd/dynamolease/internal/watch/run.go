@@ -38,9 +38,9 @@ type Config struct {
 	options []tea.ProgramOption
 }
 
-// Run watches until ctx ends or the user quits, and then leaves the terminal as it was: that is no error. If a look
-// fails, Run shows that and looks again. It returns an error if the first look fails, if the table or an argument cannot
-// be used, or if the output fails.
+// Run watches until ctx ends or the user quits, and then leaves the terminal as it was: that is no
+// error. If a look fails, Run shows that and looks again. It returns an error if the first look
+// fails, if the table or an argument cannot be used, or if the output fails.
 func Run(ctx context.Context, cfg Config) (err error) {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()

@@ -33,7 +33,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return o.text.Write(b)
 }
 
-// take is what was written since the last time.
+// take returns the output since the last time.
 func (o *output) take() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,10 +41,10 @@ func (o *output) take() string {
 	return o.text.String()
 }
 
-// A scene is a watcher, and somebody who makes something happen.
+// A scene is a watcher, and a second store that makes things happen.
 type scene struct {
 	testing.TB
-	store *dynamolease.Store // of the one who makes it happen
+	store *dynamolease.Store // makes things happen
 	path  *dynamotest.Transport
 	out   output
 	cfg   Config
@@ -169,7 +169,7 @@ func TestGroupsThatAreNamed(t *testing.T) {
 	})
 }
 
-// An outage is said, and survived; what was missed is shown then.
+// An outage is reported and survived. After it, the missed moves are shown.
 func TestOutage(t *testing.T) {
 	inScene(t, nil, func(s *scene) {
 		a := s.open("a")

@@ -13,7 +13,8 @@ type screen struct {
 	err     error // readable after ended
 }
 
-// newScreen takes the terminal over. It calls quit when the user wants to end, or when the terminal fails.
+// newScreen takes over the terminal. It calls quit when the user ends the view, or when the
+// terminal fails.
 func newScreen(cfg Config, quit func()) *screen {
 	options := append([]tea.ProgramOption{
 		tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithoutSignalHandler(),
@@ -45,7 +46,7 @@ func (v *screen) close() error {
 	return v.err
 }
 
-// A model is what is on the screen.
+// A model is the content of the screen.
 type model struct {
 	snapshot      *snapshot
 	width, height int

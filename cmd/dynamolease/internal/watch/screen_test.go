@@ -10,7 +10,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// terminal returns a terminal to which this was written, and which begins lines anew as the kernel has it do.
+// terminal returns a terminal that was sent this text. It begins each line at the left, as the
+// kernel's settings have it.
 func terminal(t *testing.T, written string, width, height int) *vt.Emulator {
 	t.Helper()
 	e := vt.NewEmulator(width, height)

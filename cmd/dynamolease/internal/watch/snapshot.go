@@ -6,24 +6,25 @@ import (
 	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
 )
 
-// A snapshot is what one look has found.
+// A snapshot is the result of one look.
 type snapshot struct {
-	At      time.Time `json:"at"` // this machine's clock
+	At      time.Time `json:"at"` // by this machine's clock
 	Service string    `json:"service"`
 	Members []member  `json:"members"`
 	Groups  []group   `json:"groups"`
-	Moves   []move    `json:"moves"` // since the look before; at the first, all that is held
+	Moves   []move    `json:"moves"` // since the look before; at first, everything that is held
 	Clock   *bounds   `json:"clock,omitempty"`
 	Units   float64   `json:"read_units"` // consumed since the start
 	Error   string    `json:"error,omitempty"`
 
-	Malformed []string `json:"malformed,omitempty"` // rows that could not be read, the first ten of the members and of each group
+	Malformed []string `json:"malformed,omitempty"` // rows: the first ten of the members and of each group
 
 	first bool
-	news  []move // the latest moves of all looks, but for the first
+	news  []move // the latest moves of all looks but the first
 }
 
-// A member is a node, and how much of the work it has. A node that holds something and is no member is one too.
+// A member is a node with its share of the work. A node that holds something without being a member
+// is listed too.
 type member struct {
 	Node    string        `json:"node"`
 	Session string        `json:"session,omitempty"`
@@ -33,30 +34,30 @@ type member struct {
 	Left    *operate.Left `json:"left,omitempty"`
 	Shares  []int         `json:"shares"` // in the order of the groups
 
-	number int // that stands for it in pictures, from 0; the same for as long as one watches
+	number int // of its mark in pictures, from 0; never changes
 }
 
-// A group is what is known of a lease group. How many partitions it has is not in the table: free ones above all that were held
-// since the start are not seen.
+// A group is what is known of a lease group. Its size is not in the table: free partitions above
+// all that were held since the start are unknown.
 type group struct {
 	Name string `json:"name"`
 	Held int    `json:"held"`
 
-	nodes map[int]int // of partitions that are held: the index of the member
-	size  int         // one more than the highest partition that was held since the start
+	nodes map[int]int // the index of the member, by partitions that are held
+	size  int         // one more than the highest partition held since the start
 }
 
-// A move is a partition that changed hands. From or To is empty where it was, or is, free.
+// A move is a change of a partition's owner. From or To is empty if the partition was, or is, free.
 type move struct {
 	At        time.Time `json:"at"`
 	Group     string    `json:"group"`
 	Partition int       `json:"partition"`
 	From      string    `json:"from,omitempty"`
 	To        string    `json:"to,omitempty"`
-	Epoch     int64     `json:"epoch"` // of the new owner, or of the one that is gone
+	Epoch     int64     `json:"epoch"` // of the new owner, or of the last one
 }
 
-// bounds are what is known of the store's clock.
+// bounds are the limits of the store's time.
 type bounds struct {
 	Earliest time.Time `json:"earliest"`
 	Latest   time.Time `json:"latest"`

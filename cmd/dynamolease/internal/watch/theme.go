@@ -13,7 +13,8 @@ type theme struct {
 // mono returns the theme without colours.
 func mono() theme { return theme{nodes: make([]lipgloss.Style, 1)} }
 
-// colored returns the theme with the terminal's own colours. No member is red, which is the colour of wrong.
+// colored returns the theme with the terminal's own colours. No member is red, which is the colour
+// of wrong.
 func colored() theme {
 	style := lipgloss.NewStyle()
 	t := theme{title: style.Bold(true), faint: style.Faint(true), wrong: style.Foreground(lipgloss.Red)}
