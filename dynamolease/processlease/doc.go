@@ -142,8 +142,9 @@
 //
 // Valid loads one pointer and reads the wall clock and the monotonic clock: about 50 ns. With
 // [Options].Elapsed or IgnoreWallClock, it reads the clocks that those options choose, under the
-// short lock within them. A flag that a timer clears would cost 1 ns. But after every stop of the
-// process, such a flag would be wrong until the timer runs.
+// short lock within them; on Linux, the system's clocks then include boot time, which takes a
+// system call. A flag that a timer clears would cost 1 ns. But after every stop of the process,
+// such a flag would be wrong until the timer runs.
 //
 // # From an append-only log of objects
 //
