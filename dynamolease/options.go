@@ -12,7 +12,7 @@ import (
 // Options configure a [Store]. The zero value of each field stands for its default.
 type Options struct {
 	// Clock chooses the time by which leases expire. Defaults to the store's own clock; see
-	// [Clock].
+	// [ClockOptions].
 	Clock ClockOptions
 
 	// Renewal chooses how Renew writes. Defaults to [Transactions].
@@ -53,7 +53,7 @@ type Options struct {
 	Elapsed func() (atLeast, atMost time.Duration)
 }
 
-// A Clock chooses the time by which leases expire. The zero value is the store's own clock, with
+// ClockOptions choose the time by which leases expire. The zero value is the store's own clock, with
 // the defaults below. A node reads it from the Date header of the store's responses. All nodes
 // that share a table must use one kind of clock.
 type ClockOptions struct {

@@ -34,7 +34,7 @@ func (s *Identity) Acquire(ctx context.Context, owner uuid.UUID, budget time.Dur
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, budget, fmt.Errorf("%w: not acquired within %v", ErrDeadline, budget))
 	defer cancel()
-	a := &claim{store: s, owner: owner}
+	a := &claim{identity: s, owner: owner}
 	for {
 		out, reason := a.step(ctx)
 		switch {
@@ -51,7 +51,7 @@ func (s *Identity) Acquire(ctx context.Context, owner uuid.UUID, budget time.Dur
 
 // An acquisition is one call of Acquire.
 type claim struct {
-	store    *Identity
+	identity *Identity
 	owner    uuid.UUID
 	observed Observation // of the boot that held the lease at the last look
 	unknown  bool        // a write was not answered, and the call has not seen the record since
@@ -78,19 +78,19 @@ func (a *claim) step(ctx context.Context) (Result, error) {
 }
 
 func (a *claim) next(ctx context.Context) (Result, error) {
-	if a.observed.store != nil && a.observed.Remaining() == 0 {
-		out, err := a.store.tryTakeover(ctx, a.observed, a.store.budget())
+	if a.observed.identity != nil && a.observed.Remaining() == 0 {
+		out, err := a.identity.tryTakeover(ctx, a.observed, a.identity.budget())
 		if err != nil || out.Acquired {
 			return out, err // the observation stays good after a failure
 		}
 		a.observed = Observation{}
 	}
-	out, err := a.store.tryAcquire(ctx, a.owner)
+	out, err := a.identity.tryAcquire(ctx, a.owner)
 	if err != nil || out.Acquired {
 		return out, err
 	}
 	if out.Record != a.observed.head.Record {
-		if a.observed, err = a.store.observeRival(ctx, a.owner); err != nil {
+		if a.observed, err = a.identity.observeRival(ctx, a.owner); err != nil {
 			return Result{}, err
 		}
 	}
@@ -100,7 +100,7 @@ func (a *claim) next(ctx context.Context) (Result, error) {
 // pause waits for the end of the observation or for the next look at the holder, whichever is
 // sooner.
 func (a *claim) pause(ctx context.Context, reason error) error {
-	look := a.store.authority.ttl / 5
+	look := a.identity.authority.ttl / 5
 	var held *HeldError
 	if !errors.As(reason, &held) {
 		return request.Sleep(ctx, min(retryDelay, look))

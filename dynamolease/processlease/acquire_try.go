@@ -12,9 +12,9 @@ import (
 // TryAcquire acquires the lease for owner if the node never had one, or if the boot that had it
 // resigned. If owner already has the lease, TryAcquire renews it. Otherwise the outcome is the
 // record of the boot that holds the lease, whatever expiry is in it: observe that boot
-// ([Store.ObserveRival]), or let [Store.Acquire] do all of it.
+// ([Identity.ObserveRival]), or let [Identity.Acquire] do all of it.
 //
-// TryAcquire costs one write unit if this store was the last to write the record, and one read more
+// TryAcquire costs one write unit if this process was the last to write the record, and one read more
 // otherwise. A takeover from a boot that resigned costs two reads and 6 write units.
 //
 // The call makes up for lost answers. If it finds the owner's own record, that record is the

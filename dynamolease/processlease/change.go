@@ -21,18 +21,18 @@ import (
 // must judge it again, like any other head: the earlier call wanted something else, and a boot that
 // acquires now must have the whole ttl from now on.
 type change struct {
-	store  *Identity
-	owner  uuid.UUID
-	by     any             // a Manager: its earlier attempts count as this call's own; nil for none
-	seen   *head           // the head if the caller has read it already
-	budget *request.Budget // of the call
+	identity *Identity
+	owner    uuid.UUID
+	by       any             // a Manager: its earlier attempts count as this call's own; nil for none
+	seen     *head           // the head if the caller has read it already
+	budget   *request.Budget // of the call
 
 	// consult looks up the facts that decide needs in addition to the head; nil for none.
 	consult func(ctx context.Context, seen head, budget *request.Budget) error
 
 	// decide returns the head to write on top of the one that the call saw. It returns none if
 	// the head that the call saw is the answer. If another write came first, decide is called
-	// again with the new head. ours is true if a write of this store left the head and the answer
+	// again with the new head. ours is true if a write of this Identity left the head and the answer
 	// was lost.
 	decide func(seen head, ours bool) (headWrite, error)
 
@@ -40,38 +40,38 @@ type change struct {
 }
 
 func (s *Identity) change(owner uuid.UUID) *change {
-	return &change{store: s, owner: owner, budget: s.budget()}
+	return &change{identity: s, owner: owner, budget: s.budget()}
 }
 
 // do carries the change through. The error wraps [dynamolease.ErrUnknownOutcome] if an attempt was
 // never answered and the call has not seen the head since.
 func (c *change) do(ctx context.Context) (Result, error) {
-	a, k := c.store.authority, headKey(c.store.node)
+	a, k := c.identity.authority, headKey(c.identity.node)
 	done, err := c.rowChange(k).Do(ctx, a.rows)
 	switch {
 	case err != nil:
 		return Result{}, a.failure(ctx, err)
 	case done.Applied == nil:
 		at, _ := a.rows.Time.Moment()
-		c.store.heads.Keep(k, done.Known, at)
+		c.identity.heads.Keep(k, done.Known, at)
 		return Result{Record: done.Known.Row.Record}, nil
 	}
-	c.store.heads.Keep(k, done.Known, done.Applied.At)
+	c.identity.heads.Keep(k, done.Known, done.Applied.At)
 	applied := done.Applied.Row
 	if applied.fence != nil {
 		a.retire(ctx, applied.fence.Predecessor)
 	}
 	return Result{
 		Record: applied.Record, Acquired: true, Fence: applied.fence,
-		own: &acquired{store: c.store, head: applied.head, start: done.Applied.At.Start},
+		own: &acquired{identity: c.identity, head: applied.head, start: done.Applied.At.Start},
 	}, nil
 }
 
 func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 	r := rowstore.Change[headWrite]{
-		Key: k, Cache: c.store.heads, TTL: c.store.authority.ttl, Budget: c.budget,
+		Key: k, Cache: c.identity.heads, TTL: c.identity.authority.ttl, Budget: c.budget,
 		Decode: func(row rowstore.Item) (headWrite, error) {
-			h, err := decodeHead(c.store.node, row)
+			h, err := decodeHead(c.identity.node, row)
 			return headWrite{head: h}, err
 		},
 		Start:    func(known rowstore.Known[headWrite], _ rowstore.Moment) bool { return known.Row.Owner == c.owner },
@@ -83,7 +83,7 @@ func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 		r.Counts = func(p rowstore.Pending[headWrite]) bool { return p.By == c.by }
 	}
 	if c.seen != nil {
-		known, _ := c.store.heads.Recall(k)
+		known, _ := c.identity.heads.Recall(k)
 		known.Row = headWrite{head: *c.seen}
 		r.Seen = &known
 	}
@@ -108,7 +108,7 @@ func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (row
 	p := rowstore.Write(next)
 	p.Condition = seen.Row.unchanged()
 	if next.fence != nil {
-		p.Together = next.fence.writes(c.store.authority.rows)
+		p.Together = next.fence.writes(c.identity.authority.rows)
 	} else if ours {
 		p.Next.fence = earlier.Row.fence // an earlier call took over, and its answer was lost
 	}

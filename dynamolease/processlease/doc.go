@@ -4,12 +4,12 @@
 // operator.
 //
 //	authority, err := processlease.NewAuthority(client, "leases", processlease.DefaultTTL)
-//	store, err := authority.StoreFor("writer-1")
-//	acquired, err := store.Acquire(ctx, uuid.New(), time.Minute)
+//	identity, err := authority.Identity("writer-1")
+//	acquired, err := identity.Acquire(ctx, uuid.New(), time.Minute)
 //	manager, err := processlease.NewManager(ctx, acquired)
 //	defer manager.Close()
 //	for manager.Valid() {
-//		// Work as writer-1, in term manager.Lease().Term.
+//		// Work as writer-1, in term manager.Record().Term.
 //	}
 //	return manager.Err() // why it is over
 //

@@ -32,7 +32,7 @@ var (
 	// the owner resigned. It is an [ErrInvalid], but nothing is wrong with the rows. A boot that
 	// wants the lease again needs a new owner.
 	//
-	// [Store.Acquire] also returns it in one more case: a write of its own was applied, and the
+	// [Identity.Acquire] also returns it in one more case: a write of its own was applied, and the
 	// answer was lost for so long that another boot took over meanwhile.
 	ErrSuperseded = fmt.Errorf("%w: the owner was superseded or has resigned, a boot that wants the lease again needs a new owner", ErrInvalid)
 

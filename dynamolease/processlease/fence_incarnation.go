@@ -43,7 +43,7 @@ func (a *Authority) FenceIncarnation(ctx context.Context, participant Participan
 	if err := participant.check(); err != nil {
 		return Fence{}, fmt.Errorf("fence: %w", err)
 	}
-	f, err := a.fence(ctx, a.store(participant.Node), participant)
+	f, err := a.fence(ctx, a.identity(participant.Node), participant)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, ErrDeadline) {
 		err = fmt.Errorf("%w: %w", ErrDeadline, err)
 	}

@@ -102,8 +102,8 @@ func decodeHead(node string, row rowstore.Item) (head, error) {
 	}
 	h := head{
 		Record: decodeRecord(d, node),
-		lasts: time.Duration(d.UpTo(attrLasts, uint64(maxTTL.Milliseconds()))) * time.Millisecond,
-		rev:   d.Text(rowstore.AttrRev),
+		lasts:  time.Duration(d.UpTo(attrLasts, uint64(maxTTL.Milliseconds()))) * time.Millisecond,
+		rev:    d.Text(rowstore.AttrRev),
 	}
 	if d.Err != nil {
 		return head{}, d.Err

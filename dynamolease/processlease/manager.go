@@ -18,7 +18,7 @@ import (
 //
 // Its methods are safe for concurrent use.
 type Manager struct {
-	store    *Identity
+	identity *Identity
 	acquired *acquired
 	own      head // as this boot acquired it
 	interval time.Duration
@@ -81,7 +81,7 @@ func (m *Manager) Close() {
 func (m *Manager) Resign(ctx context.Context) error {
 	m.acquired.over.Store(true)
 	m.Close()
-	return m.store.resign(ctx, m.own)
+	return m.identity.resign(ctx, m.own)
 }
 
 // expire ends the manager because its deadline has passed.
@@ -100,5 +100,5 @@ func (m *Manager) end(cause error) {
 	if !first || errors.Is(cause, ErrStopped) {
 		return
 	}
-	m.store.authority.logger.Error("processlease: the lease is lost", "node", m.own.Node, "owner", m.own.Owner, "term", m.own.Term, "err", cause)
+	m.identity.authority.logger.Error("processlease: the lease is lost", "node", m.own.Node, "owner", m.own.Owner, "term", m.own.Term, "err", cause)
 }

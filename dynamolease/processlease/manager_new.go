@@ -33,7 +33,7 @@ func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOpt
 	if own.over.Load() {
 		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "was resigned or lost already: acquire again, with a new owner"}
 	}
-	a := own.store.authority
+	a := own.identity.authority
 	o := ManagerOptions{Interval: a.ttl / 5}
 	for _, fn := range optFns {
 		fn(&o)
@@ -42,7 +42,7 @@ func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOpt
 		return nil, &dynamolease.ArgumentError{Argument: "ManagerOptions.Interval", Problem: fmt.Sprintf("%v must be positive and below the ttl, %v", o.Interval, a.ttl)}
 	}
 	m := &Manager{
-		store:    own.store,
+		identity: own.identity,
 		acquired: own,
 		own:      own.head,
 		interval: o.Interval,

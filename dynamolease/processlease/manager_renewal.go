@@ -23,7 +23,7 @@ func (m *Manager) watch(ctx context.Context) {
 // renew renews at next, a time on the clock's Max, and then at the interval. It returns when the
 // lease is over.
 func (m *Manager) renew(ctx context.Context, next time.Duration) {
-	clock := m.store.authority.clock
+	clock := m.identity.authority.clock
 	for request.Sleep(ctx, next-clock().Max) == nil {
 		if m.Remaining() == 0 { // this node slept through the deadline: it must not write any more
 			m.expire()
@@ -35,9 +35,9 @@ func (m *Manager) renew(ctx context.Context, next time.Duration) {
 
 // renewOnce makes one attempt and returns the time of the next.
 func (m *Manager) renewOnce(ctx context.Context) time.Duration {
-	a := m.store.authority
+	a := m.identity.authority
 	started := a.clock().Max
-	out, err := m.store.renew(ctx, m.own, m)
+	out, err := m.identity.renew(ctx, m.own, m)
 	switch {
 	case ctx.Err() != nil:
 		return 0
@@ -65,7 +65,7 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 // answer took. If the former deadline has passed meanwhile, the renewal came too late: this boot
 // has the lease in the table, but cannot use it any more.
 func (m *Manager) extend(out Result) {
-	if !m.validity.extend(out.own.start.Max + m.store.authority.ttl) {
+	if !m.validity.extend(out.own.start.Max + m.identity.authority.ttl) {
 		m.expire()
 		return
 	}

@@ -15,10 +15,10 @@ import (
 // conditional on the record being unchanged. An Observation is useful only in the process that
 // made it.
 type Observation struct {
-	store   *Identity
-	owner   uuid.UUID // the candidate
-	head    head
-	started time.Duration // Min on the node's own clock
+	identity *Identity
+	owner    uuid.UUID // the candidate
+	head     head
+	started  time.Duration // Min on the node's own clock
 }
 
 // driftPPM is by how much a clock may run fast or slow, in parts per million.
@@ -38,12 +38,12 @@ func (o Observation) Record() Record { return o.head.Record }
 // a full ttl from the start of the observation, counted with the slowest of this node's clocks.
 // If the owner resigned, Remaining returns zero at once.
 func (o Observation) Remaining() time.Duration {
-	if o.store == nil || o.head.Resigned {
+	if o.identity == nil || o.head.Resigned {
 		return 0
 	}
 	// The owner believes in the ttl of its last write, which may be longer than ours.
-	needed := fullTTL(max(o.head.lasts, o.store.authority.ttl))
-	return max(0, needed-(o.store.authority.clock().Min-o.started))
+	needed := fullTTL(max(o.head.lasts, o.identity.authority.ttl))
+	return max(0, needed-(o.identity.authority.clock().Min-o.started))
 }
 
 // ObserveRival begins to observe the boot that holds the lease, on behalf of owner. The observation
@@ -76,7 +76,7 @@ func (s *Identity) observeRival(ctx context.Context, owner uuid.UUID) (Observati
 
 // observe begins to observe a head. Call it right after the read of the head.
 func (s *Identity) observe(seen head, owner uuid.UUID) Observation {
-	return Observation{store: s, owner: owner, head: seen, started: s.authority.clock().Min}
+	return Observation{identity: s, owner: owner, head: seen, started: s.authority.clock().Min}
 }
 
 // TryTakeover takes the lease over from the observed boot, if a full ttl has passed and the
@@ -87,7 +87,7 @@ func (s *Identity) observe(seen head, owner uuid.UUID) Observation {
 // If the record has changed in any way, it returns the current one, not acquired. If the record
 // is gone, the error is [ErrMissing].
 //
-// TryTakeover costs one request and 6 write units. Like [Store.TryAcquire], it makes up for lost
+// TryTakeover costs one request and 6 write units. Like [Identity.TryAcquire], it makes up for lost
 // answers and retries for about half the ttl, and the call may be repeated: it then renews a
 // takeover that an earlier call made, and returns its fence.
 func (s *Identity) TryTakeover(ctx context.Context, observed Observation) (Result, error) {
@@ -97,7 +97,7 @@ func (s *Identity) TryTakeover(ctx context.Context, observed Observation) (Resul
 
 func (s *Identity) tryTakeover(ctx context.Context, o Observation, budget *request.Budget) (Result, error) {
 	switch {
-	case o.store == nil || o.store.authority != s.authority || o.store.node != s.node:
+	case o.identity == nil || o.identity.authority != s.authority || o.identity.node != s.node:
 		return Result{}, &dynamolease.ArgumentError{Argument: "observed", Problem: "must come from ObserveRival of this node and authority"}
 	case o.Remaining() > 0:
 		return Result{Record: o.head.Record}, nil

@@ -32,15 +32,15 @@ import (
 // only, and follows upon a smaller step back, is underestimated by that step.
 const stepTolerance = 10 * time.Millisecond
 
-// Reading is the time that has passed since the origin of the [Clock] that it
-// was read from. Only readings of the same Clock can be compared.
+// Reading is the time that has passed since the origin of the [Stopwatch] that it
+// was read from. Only readings of one Stopwatch can be compared.
 type Reading struct {
 	Min time.Duration // at least this much; does not run fast
 	Max time.Duration // at most this much; does not run slow
 }
 
-// Clock reads how much time has passed. Neither bound ever decreases, and Max
-// advances by no less than Min does. A Clock is safe for concurrent use.
+// Stopwatch reads how much time has passed. Neither bound ever decreases, and Max
+// advances by no less than Min does. A Stopwatch is safe for concurrent use.
 type Stopwatch func() Reading
 
 // System returns the clock of this node, with the present moment as its origin.

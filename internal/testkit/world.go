@@ -67,7 +67,9 @@ type TestNode struct {
 }
 
 // NewNode makes a node whose clocks are right. Its path is closed when the test ends.
-func (w *World) NewNode() *TestNode { return &TestNode{TestClock: NewClock(), Path: w.path(), world: w} }
+func (w *World) NewNode() *TestNode {
+	return &TestNode{TestClock: NewClock(), Path: w.path(), world: w}
+}
 
 // Clocks is what a store of the node is to measure elapsed time with: the node's own clocks in virtual time. It is nil in real
 // time, for the clocks of the system.

@@ -19,7 +19,7 @@ type Process struct {
 }
 
 // Process reads the process lease of a node. It returns [ErrNotFound] if the node never had one.
-// Other errors are those of [processlease.Store.Load].
+// Other errors are those of [processlease.Identity.Load].
 func (t *Table) Process(ctx context.Context, node string) (Process, error) {
 	authority, err := processlease.NewAuthority(t.Client, t.Name, processlease.DefaultTTL)
 	if err != nil {

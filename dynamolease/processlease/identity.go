@@ -10,23 +10,24 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A Store reads and writes the lease of one node. It is safe for concurrent use. Make it with
-// [Authority.StoreFor].
+// An Identity is the stable identity of one node, for which boots compete. It reads and writes the
+// lease of it, and is safe for concurrent use. Make it with [Authority.Identity].
 type Identity struct {
 	authority *Authority
 	node      string
-	heads     *rowstore.Cache[headWrite] // the head as this store last wrote it, and pending writes
+	heads     *rowstore.Cache[headWrite] // the head as this process last wrote it, and pending writes
 }
 
-// StoreFor returns a store for the lease of one node.
+// Identity returns the identity of a node. It makes no request. The error is a
+// [dynamolease.ArgumentError] if node cannot be part of a key.
 func (a *Authority) Identity(node string) (*Identity, error) {
 	if err := checkNode(node); err != nil {
 		return nil, err
 	}
-	return a.store(node), nil
+	return a.identity(node), nil
 }
 
-func (a *Authority) store(node string) *Identity {
+func (a *Authority) identity(node string) *Identity {
 	never := func(headWrite, int64) bool { return false }
 	return &Identity{authority: a, node: node, heads: rowstore.NewCache(never)}
 }

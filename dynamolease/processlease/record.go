@@ -10,8 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Lease is the record of the boot that owns the identity of a node, as one write left it. It is a
-// value and can be compared with ==.
+// A Record says which boot owns the identity of a node, as one write left it. It is a value and can
+// be compared with ==.
 type Record struct {
 	// Node is the stable identity that the lease is for: 1 to 255 bytes of valid UTF-8.
 	Node string `json:"node"`

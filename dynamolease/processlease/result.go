@@ -6,10 +6,10 @@ import (
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
-// An Outcome is the result of a try to get a lease.
+// A Result says what came of a try to get a lease.
 type Result struct {
-	Record    Record // this boot's own, or that of the boot that holds the lease
-	Acquired bool  // Lease is this boot's own
+	Record   Record // this boot's own, or that of the boot that holds the lease
+	Acquired bool   // Record is this boot's own
 
 	// Fence is the proof that the former boot was superseded. It is nil unless this boot took the
 	// lease over.
@@ -18,15 +18,15 @@ type Result struct {
 	own *acquired // nil unless acquired
 }
 
-// acquired is the part of an [Outcome] that a Manager begins with.
+// acquired is the part of a [Result] that a Manager begins with.
 type acquired struct {
-	store *Identity
-	head  head
-	start elapsed.Reading // of the attempt that was applied
-	over  atomic.Bool     // a Manager resigned the lease, or saw that it was lost
+	identity *Identity
+	head     head
+	start    elapsed.Reading // of the attempt that was applied
+	over     atomic.Bool     // a Manager resigned the lease, or saw that it was lost
 }
 
-// A HeldError is returned if another boot holds the lease: by [Store.Acquire] together with
+// A HeldError is returned if another boot holds the lease: by [Identity.Acquire] together with
 // ErrDeadline, and as the cause of a [Manager]'s end. A boot that was superseded must stop its
 // work. It never gets the lease back under its owner.
 type HeldError struct {
