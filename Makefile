@@ -16,7 +16,7 @@ export GOWORK := off
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION ?= 20
 
 .PHONY: help demo test test-root test-command test-tools test-otel test-cdk test-e2e test-aws \
-	proof proof-short proof-aws planted promises fuzz bench lambda deploy destroy lint fmt ci
+	proof proof-short proof-aws planted promises fuzz bench bench-builders lambda deploy destroy lint fmt ci
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | column -t -s '|'
@@ -74,6 +74,9 @@ test-aws: ## those of the library against DynamoDB itself: the usual AWS configu
 
 bench: ## what the library costs, beside bare SDK calls and other patterns; writes docs/cost.md, its figures and its plots
 	cd tools && $(GO) run ./bench --docs ../docs
+
+bench-builders: ## the store's expressions and decoder beside those of the SDK
+	cd tools && $(GO) test -run '^$$' -bench . ./internal/builders
 
 lambda: ## the reaper for AWS Lambda, in dist/lambda/reaper (LAMBDA_ARCH=amd64 for the other architecture)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(LAMBDA_ARCH) $(GO) build -tags lambda.norpc -trimpath -buildvcs=false \

@@ -23,7 +23,7 @@
 // # The SDK's own builders
 //
 // The expressions and the decoding are written here rather than with feature/dynamodb/expression
-// and feature/dynamodb/attributevalue of the SDK. See BenchmarkExpression: a lease's update takes a
+// and feature/dynamodb/attributevalue of the SDK. See make bench-builders: a lease's update takes a
 // fraction of the time and the allocations. And the decoder is strict: an attribute of another type
 // is an error that names the row, where attributevalue leaves the field at its zero value or
 // converts it.

@@ -16,7 +16,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("make is not in PATH: install it to test the recipe of make lambda")
 	}
-	root := run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}")
+	root := run(t, ".", "go", "list", "-f", "{{.Module.Dir}}", ".")
 	var sums [2][sha256.Size]byte
 	for i, name := range []string{"a", "a folder with another name"} {
 		dir := filepath.Join(t.TempDir(), name)
