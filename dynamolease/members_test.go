@@ -76,6 +76,14 @@ func disappears(w *world) {
 	if got := a.members(); len(got) != 1 {
 		w.Errorf("members %+v after it came back", got)
 	}
+	// Also after it has left, by the store that has marked its row and by another.
+	for _, n := range []*node{a, w.node()} {
+		n.leave("n1")
+		n.heartbeat("n1", "here")
+		if got := a.members(); len(got) != 1 {
+			w.Errorf("members %+v after it left and came back", got)
+		}
+	}
 }
 
 func leaves(w *world) {
