@@ -160,9 +160,9 @@ func (p *process) step() {
 	case 8:
 		p.tryRelease(ctx, partition)
 	case 9:
-		p.Step(time.Duration(p.random.Int64N(int64(3 * time.Hour))))
+		p.clock.step(time.Duration(p.random.Int64N(int64(3 * time.Hour))))
 	case 10:
-		p.Suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
+		p.clock.suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
 	}
 	time.Sleep(time.Duration(p.random.Int64N(int64(ttl / 4))))
 }

@@ -134,9 +134,9 @@ func (p *fencer) step() {
 	case what < 60:
 		p.giveBack(ctx, partition)
 	case what < 61:
-		p.Step(time.Duration(p.random.Int64N(int64(ttl))))
+		p.clock.step(time.Duration(p.random.Int64N(int64(ttl))))
 	case what < 62:
-		p.Suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
+		p.clock.suspend(time.Duration(p.random.Int64N(int64(2 * ttl))))
 	case what < 63:
 		_ = p.Leave(ctx, p.w.service, fmt.Sprint("n", p.random.IntN(randomNodes)))
 	default:
