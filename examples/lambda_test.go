@@ -9,9 +9,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A Lambda function of which one invocation works at a time, whatever starts it, and however often. The environment is
-// frozen between invocations, so nothing is held across them: a lease is acquired at the start and released at the end.
-// The owner is the invocation's request id.
+// A Lambda function of which one invocation works at a time, whatever starts it, and however often.
+// The environment is frozen between invocations, so no lease is held across them: each invocation
+// acquires it at the start and releases it at the end. The owner is the request id of the
+// invocation.
 func Example_lambda() {
 	store, err := dynamolease.New(client, "leases") // once for each environment
 	if err != nil {
@@ -25,7 +26,7 @@ func Example_lambda() {
 		if !acquired {
 			return "at work already: " + lease.Owner, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, lease.Remaining()) // not longer than the lease
+		ctx, cancel := context.WithTimeout(ctx, lease.Remaining()) // ends with the lease
 		defer cancel()
 		workErr := work(ctx, lease)
 		if _, err := store.Release(context.WithoutCancel(ctx), "nightly", 0, requestID); err != nil {

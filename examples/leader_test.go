@@ -9,8 +9,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// One node of a service leads at a time. What a leader writes elsewhere carries the epoch: whoever takes it refuses an
-// epoch below the greatest that it has seen.
+// One node of a service leads at a time. The leader puts the epoch into everything that it writes
+// elsewhere. The other side refuses an epoch below the greatest that it has seen.
 func Example_leader() {
 	ctx, stop := context.WithCancel(context.Background())
 	store, err := dynamolease.New(client, "leases")
@@ -19,7 +19,7 @@ func Example_leader() {
 	}
 	lead := func(ctx context.Context, assignment coordinator.Assignment) error {
 		fmt.Println("node-1 leads, with an epoch above zero:", assignment.Epoch > 0)
-		stop() // the node stops
+		stop() // a graceful shutdown of the node
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}

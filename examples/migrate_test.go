@@ -9,22 +9,23 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Checkpoints of another lease table are carried over before the first node starts: each partition is acquired, gets its
-// checkpoint, and is released again. Done twice, it changes nothing.
+// Carries the checkpoints of another lease table over, before the first node starts: it acquires
+// each partition, writes its checkpoint, and releases it. A second run changes nothing.
 func Example_migrate() {
 	ctx := context.Background()
 	store, err := dynamolease.New(client, "leases")
 	if err != nil {
 		log.Fatal(err)
 	}
-	old := []string{"49590338271490256608559692538361571095921575989136588898", "TRIM_HORIZON"} // by shard, in their order
+	// By shard, in order.
+	old := []string{"49590338271490256608559692538361571095921575989136588898", "TRIM_HORIZON"}
 	for partition, checkpoint := range old {
 		lease, acquired, err := store.Acquire(ctx, "clicks", partition, "migration", time.Minute)
 		if err != nil {
 			log.Fatal(err)
 		}
 		if !acquired {
-			log.Fatalf("partition %d is at work: stop the nodes first", partition)
+			log.Fatalf("partition %d has an owner: stop the nodes first", partition)
 		}
 		if lease.Checkpoint == nil {
 			if err := store.Checkpoint(ctx, lease, []byte(checkpoint)); err != nil {

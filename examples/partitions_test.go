@@ -15,8 +15,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// Each of four partitions has ten orders. Wherever a partition is worked, and whatever happens in between, each order is
-// counted exactly once: the count and the checkpoint are written in one transaction, which only the holder can make.
+// Each of four partitions has ten orders. Each order is counted exactly once, whichever node works
+// its partition, and whatever happens in between: one transaction writes the count and the
+// checkpoint, and only the holder can make it.
 func Example_partitions() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -56,7 +57,8 @@ func Example_partitions() {
 	// partition 3 has counted 10
 }
 
-// count is a write that must happen once: it adds one. It may be in any table; here it is in the same one.
+// count returns a write that must happen once: it adds one. It may be in any table; here it is in
+// the table of the leases.
 func count(partition int) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String("leases"), Key: counter(partition),

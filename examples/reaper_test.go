@@ -9,8 +9,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Where there is no Lambda, any process can reap, now and then; several at once do no harm. What it does not get done in
-// the time that it has, the next run goes on with.
+// Without Lambda, any process can reap from time to time; several at once do no harm. If a run does
+// not finish in time, the next run continues from there.
 func Example_reaper() {
 	store, err := dynamolease.New(client, "leases")
 	if err != nil {

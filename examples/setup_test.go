@@ -14,7 +14,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// client is a client of the database that the examples use. A program of your own has
+// client is a client of the database that the examples use. Your own program has
 //
 //	cfg, err := config.LoadDefaultConfig(ctx)
 //	...

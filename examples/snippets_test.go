@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every piece of Go in the README and in docs is code of the examples, which are compiled and run.
+// The examples, which are compiled and run, contain every piece of Go in the README and in docs.
 func TestSnippetsInDocuments(t *testing.T) {
 	var code string
 	for _, file := range append(glob(t, "*.go"), glob(t, "../infra/cdk/leasetable/example_test.go")...) {
@@ -47,7 +47,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// lines is text without its indentation and empty lines.
+// lines returns the text without its indentation and empty lines.
 func lines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

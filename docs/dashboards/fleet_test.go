@@ -29,7 +29,7 @@ const (
 	scrape     = 15 * time.Second
 )
 
-// A fleet is some nodes in virtual time, and what was scraped of them.
+// A fleet is some nodes in virtual time, and the samples that were scraped from them.
 type fleet struct {
 	*testing.T
 	server  *dynamotest.Server
@@ -43,8 +43,9 @@ type node struct {
 	registry *prometheus.Registry
 }
 
-// scrapeFleet is what Prometheus sees of two nodes in five minutes: one begins, the other comes, the first loses an answer, is
-// throttled, and is cut off for longer than the ttl. Both go on to the end.
+// scrapeFleet returns the samples that Prometheus gets from two nodes in five minutes. One node
+// starts, then the other joins. The first loses an answer, is throttled, and is cut off for longer
+// than the ttl. Both continue to the end.
 func scrapeFleet(t *testing.T) []*model.Sample {
 	server := testkit.Server(t)
 	f := &fleet{server: server, table: server.Table(t), nodes: make(map[string]*node)}
@@ -99,7 +100,7 @@ func (f *fleet) start(name string) {
 	}
 	metrics.ObserveCoordinator(cfg.Service, c)
 	f.run(c)
-	time.Sleep(interval) // it has joined when it is scraped first
+	time.Sleep(interval) // it has joined before the first scrape
 }
 
 func inBubble(o *dynamolease.Options) {

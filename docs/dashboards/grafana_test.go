@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A dashboard is what these tests look at in one of Grafana's.
+// A dashboard is the part of a Grafana dashboard that these tests look at.
 type dashboard struct {
 	UID, Title string
 	Panels     []panel
@@ -47,7 +47,7 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// Panels have a place of their own, and each query says whose data it asks for.
+// Each panel has a place of its own, and each query names its data source.
 func TestPanels(t *testing.T) {
 	const columns = 24
 	d := readDashboard(t)
@@ -79,7 +79,7 @@ func TestPanels(t *testing.T) {
 	}
 }
 
-// Each variable that a query uses is there, and each that is there is used.
+// Each variable that a query uses exists, and each variable is used.
 func TestVariables(t *testing.T) {
 	builtIn := map[string]bool{"__rate_interval": true}
 	d := readDashboard(t)
@@ -102,7 +102,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// The panels that the README describes are those that are there.
+// The README describes exactly the panels of the dashboard.
 func TestPanelsAreDescribed(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -132,7 +132,7 @@ func TestPanelsAreDescribed(t *testing.T) {
 	}
 }
 
-// queries are all expressions, those of variables included.
+// queries returns all expressions, including those of variables.
 func (d dashboard) queries() []string {
 	var list []string
 	for _, p := range d.Panels {

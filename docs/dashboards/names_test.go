@@ -11,13 +11,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// A family is what is known of one name in Prometheus.
+// A family is what the README says about one name in Prometheus.
 type family struct {
 	instrument string
 	labels     []string
 }
 
-// documentedFamilies are the instruments of the README, under the names that its rule gives them.
+// documentedFamilies returns the instruments of the README, under the names that its rule gives
+// them.
 func documentedFamilies(t *testing.T) map[string]family {
 	t.Helper()
 	text, err := os.ReadFile("README.md")
@@ -41,7 +42,7 @@ func documentedFamilies(t *testing.T) map[string]family {
 	return families
 }
 
-// prometheusNames is the rule of the README.
+// prometheusNames applies the rule of the README.
 func prometheusNames(instrument, kind, unit string) []string {
 	name := strings.ReplaceAll(instrument, ".", "_")
 	if unit == "s" {
@@ -57,7 +58,7 @@ func prometheusNames(instrument, kind, unit string) []string {
 	}
 }
 
-// The names that the README's rule gives are those that the exporter makes, with the labels that it says.
+// The exporter makes the names that the README's rule gives, with the labels that the README lists.
 func TestNames(t *testing.T) {
 	documented, scraped := documentedFamilies(t), make(map[string]map[model.LabelName]bool)
 	for _, s := range scrapeFleet(t) {
@@ -84,12 +85,12 @@ func TestNames(t *testing.T) {
 	}
 	for name := range scraped {
 		if _, ok := documented[name]; !ok {
-			t.Errorf("the exporter makes %s, which is no name by the rule", name)
+			t.Errorf("the exporter makes %s, which does not follow from the rule", name)
 		}
 	}
 }
 
-// Queries name instruments and labels that there are, and no instrument is left out.
+// Queries use only instruments and labels that exist, and every instrument is used.
 func TestQueriesUseInstruments(t *testing.T) {
 	families := documentedFamilies(t)
 	unused := make(map[string]bool)
@@ -115,7 +116,7 @@ func TestQueriesUseInstruments(t *testing.T) {
 	}
 }
 
-// checkQuery reports what a query asks for that is not there, and returns the names that it uses.
+// checkQuery reports everything unknown that a query asks for, and returns the names that it uses.
 func checkQuery(t *testing.T, query string, families map[string]family) (names []string) {
 	t.Helper()
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(filled(query))
@@ -154,7 +155,7 @@ func checkQuery(t *testing.T, query string, families map[string]family) (names [
 	return names
 }
 
-// filled is a query with Grafana's variables filled in.
+// filled returns a query with Grafana's variables filled in.
 func filled(query string) string {
 	return strings.NewReplacer("$service", "shop", "$group", "orders", "$__rate_interval", "1m").Replace(query)
 }

@@ -51,7 +51,7 @@ func newMonitor(t *testing.T) *monitor {
 	return &monitor{t, engine, stored, samples[0].Timestamp.Time(), samples[len(samples)-1].Timestamp.Time()}
 }
 
-// ask is what a query gives from the first scrape to the last.
+// ask returns the results of a query from the first scrape to the last.
 func (m *monitor) ask(query string) promql.Matrix {
 	m.Helper()
 	asked, err := m.engine.NewRangeQuery(context.Background(), m.storage, nil, filled(query), m.begin, m.end, scrape)
@@ -66,13 +66,13 @@ func (m *monitor) ask(query string) promql.Matrix {
 	return result
 }
 
-// A shown line is the legend of a series, and its figures.
+// A line is a series of a panel: its figures.
 type line struct {
 	least, most, last float64
 	points            int
 }
 
-// lines are what a query shows, by what its legend says. A point that is not a number is not shown.
+// lines returns the lines that a query shows, by legend. A point that is not a number is not shown.
 func (m *monitor) lines(q target) map[string]line {
 	m.Helper()
 	shown := make(map[string]line)
@@ -98,7 +98,8 @@ func (m *monitor) lines(q target) map[string]line {
 	return shown
 }
 
-// Each query of each panel shows something, and the panels together show what has happened to the fleet.
+// Each query of each panel shows something, and the panels together show what happened to the
+// fleet.
 func TestDashboardShowsWhatHappened(t *testing.T) {
 	m := newMonitor(t)
 	shown := make(map[string]map[string]line)

@@ -8,7 +8,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 )
 
-// The file for Docker Compose says what it has to, in the terms of its specification.
+// The file for Docker Compose has what it needs, by the specification of Compose.
 func TestComposeFile(t *testing.T) {
 	options, err := cli.NewProjectOptions([]string{"../../local/dynamodb-local.yml"}, cli.WithInterpolation(true))
 	if err != nil {

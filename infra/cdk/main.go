@@ -1,4 +1,5 @@
-// Command cdk is the CDK app that deploys the table of dynamolease on its own. Stacks of your own use package leasetable.
+// Command cdk is the CDK app that deploys the table of dynamolease alone. Your own stacks use
+// package leasetable.
 package main
 
 import (
@@ -20,7 +21,8 @@ func main() {
 	}
 }
 
-// synth writes the template to where the CDK command line wants it, unless props say otherwise.
+// synth writes the template into the folder that the CDK command line wants. Props can name another
+// folder.
 func synth(props *awscdk.AppProps) error {
 	app := awscdk.NewApp(props)
 	stack := awscdk.NewStack(app, jsii.String("Dynamolease"), &awscdk.StackProps{

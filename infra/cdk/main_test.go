@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// The app finds the program of the reaper as "make lambda" leaves it.
+// The app finds the program of the reaper in the folder into which "make lambda" writes it.
 func TestSynth(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)

@@ -27,14 +27,14 @@ const (
 	patience   = 2 * time.Minute // of virtual time
 )
 
-// A path is how one process gets to the table: with its own transport, under a policy.
+// A path leads one process to the table, with its own transport, under a policy.
 type path struct {
 	transport *dynamotest.Transport
 	client    *dynamodb.Client
 	origin    time.Time
 }
 
-// newPath must be called in a bubble. Without a guard everything is allowed.
+// newPath must be called in a bubble. Without a guard, everything is allowed.
 func (w *world) newPath(guard *iamproxy.Guard) *path {
 	transport := w.server.VirtualTransport()
 	client := transport.Client(func(o *dynamodb.Options) {
@@ -56,21 +56,22 @@ func (w *world) store(p *path) (*dynamolease.Store, error) {
 	})
 }
 
-// A fleet is the nodes of a service, and what became of their work.
+// A fleet is the nodes of a service, and the results of their work.
 type fleet struct {
 	*world
 	guard *iamproxy.Guard
 
 	mu     sync.Mutex
-	owners map[int]string // who works a partition, after it has committed something
+	owners map[int]string // the node that works a partition, once it has committed something
 	failed error
 }
 
-// runFleet has two nodes work under a policy, in virtual time: one alone, then both, then one of them dies. It returns
-// what went wrong first: with the work, with a request that was refused, or with a permission that nothing needed.
+// runFleet lets two nodes work under a policy, in virtual time: one alone, then both, then one of
+// them dies. It returns what went wrong first: the work, a request that was refused, or a
+// permission that nothing needed.
 func runFleet(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	t.Helper()
-	// What a program writes besides leases is its own affair, and its own grant.
+	// Writes besides leases are the affair of the program, and need their own grant.
 	own := iamproxy.NewGuard(append(policy, iamproxy.Statement{
 		Actions: []string{"dynamodb:PutItem"}, Resources: []string{iamproxy.TableARN(w.results)},
 	}), "pk")
@@ -98,14 +99,14 @@ func (f *fleet) run() (err error) {
 	if err := f.until("both work half", func() bool { return f.share("a") == 2 && f.share("b") == 2 }); err != nil {
 		return err
 	}
-	b.path.transport.Close() // as kill -9 would, as far as the table can tell
+	b.path.transport.Close() // like kill -9, as far as the table can tell
 	if err := f.until("a has taken over", func() bool { return f.share("a") == partitions }); err != nil {
 		return err
 	}
 	return unneeded(f.guard)
 }
 
-// until waits for something, and gives up once a request was refused or work has failed.
+// until waits for something. It gives up once a request was refused or work has failed.
 func (f *fleet) until(what string, is func() bool) error {
 	for began := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
 		if err := errors.Join(f.guard.Refused(), f.failure()); err != nil {
@@ -135,7 +136,7 @@ func (f *fleet) share(node string) (n int) {
 	return n
 }
 
-// A member is a node of the fleet that runs.
+// A member is a running node of the fleet.
 type member struct {
 	path   *path
 	store  *dynamolease.Store

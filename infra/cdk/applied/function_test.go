@@ -13,7 +13,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/rie"
 )
 
-// runs is what the reaper's response says of one run.
+// runs is the response of the reaper after one run.
 type runs struct {
 	Deleted      int
 	Stopped      string
@@ -22,7 +22,8 @@ type runs struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// start starts the reaper's real program with the template's environment, and the database behind a guard.
+// start starts the reaper's real program with the template's environment. A guard stands in front
+// of the database.
 func (w *world) start(t *testing.T, guard *iamproxy.Guard, env map[string]string) *rie.Process {
 	t.Helper()
 	proxy, err := guard.Proxy(w.server.Endpoint())
@@ -42,7 +43,7 @@ func (w *world) start(t *testing.T, guard *iamproxy.Guard, env map[string]string
 	return rie.Start(t.Context(), t, function)
 }
 
-// function is the template's, with its references resolved.
+// function returns the template's function, with its references resolved.
 func (w *world) function() (f rie.Function, err error) {
 	_, resource, err := w.Only("AWS::Lambda::Function")
 	if err != nil {
@@ -73,7 +74,7 @@ func invoke(ctx context.Context, process *rie.Process) (report runs, err error) 
 	return report, nil
 }
 
-// Each variable that the stack sets is one that the function reads.
+// The function reads each variable that the stack sets.
 func TestEnvironment(t *testing.T) {
 	w := apply(t)
 	function, err := w.function()
@@ -86,13 +87,13 @@ func TestEnvironment(t *testing.T) {
 	for name := range function.Env {
 		process := w.start(t, iamproxy.NewGuard(nil, "pk"), map[string]string{name: "!"})
 		if _, err := invoke(t.Context(), process); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is what it cannot be: %v; want an error that names it", name, err)
+			t.Errorf("%s is invalid: %v; want an error that names it", name, err)
 		}
 		process.Stop()
 	}
 }
 
-// The alarm for runs that do not finish looks at a metric that the reaper does report.
+// The alarm for runs that do not finish watches a metric that the reaper reports.
 func TestAlarmMetric(t *testing.T) {
 	w := apply(t)
 	process := w.start(t, iamproxy.NewGuard(w.policy(t, reaper), "pk"), nil)
@@ -125,7 +126,8 @@ func alarmMetric(alarm map[string]any) string {
 	return fmt.Sprint(alarm["Namespace"], " ", dimension["Name"], "=", dimension["Value"], " ", alarm["MetricName"])
 }
 
-// metrics are those of the lines in CloudWatch's embedded metric format that are in a log.
+// metrics returns the metrics of those lines in a log that are in CloudWatch's embedded metric
+// format.
 func metrics(t *testing.T, log string) (found []string) {
 	t.Helper()
 	for line := range strings.Lines(log) {

@@ -6,10 +6,11 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// A run does all that a grant is for, under a policy, and returns what went wrong first. Each makes a table of its own.
+// A run does everything that a grant is for, under a policy, and returns what went wrong first.
+// Each run makes its own table.
 type run func(t *testing.T, w *world, policy iamproxy.Policy) error
 
-// purposes are what the grants are for, by the names of their roles.
+// purposes are the runs that the grants are for, by the names of their roles.
 var purposes = map[string]run{
 	"Holder": runFleet, "HolderOfAll": runFleet, "Boot": runBoots,
 	"Reader": runReader, "ReaderOfAll": runReader, "Verifier": runVerifier,
@@ -29,7 +30,7 @@ func TestGrants(t *testing.T) {
 	t.Run("out of scope", testOutOfScope)
 }
 
-// Every action has to be there, and no other may be.
+// Every action must be there, and no other action may be there.
 func TestGrantsAreExact(t *testing.T) {
 	for role, run := range purposes {
 		t.Run(role, func(t *testing.T) {

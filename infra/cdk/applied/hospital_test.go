@@ -14,13 +14,14 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Of a table with more rows than the reaper reads at a time, it has to stop on the second page to keep its position.
+// In a table with more rows than the reaper reads at a time, it must stop on the second page to
+// keep its position.
 const (
 	page    = 1000
 	fillers = page + 200
 )
 
-// A hospital is a table in which many rows are of no interest, and others are brought in dead or alive.
+// A hospital is a table with many rows of no interest. Tests add other rows, dead or alive.
 type hospital struct {
 	*world
 	early, late string // groups whose rows a Scan meets on its first page, and on its second
@@ -35,7 +36,7 @@ func newHospital(t *testing.T) *hospital {
 	return h
 }
 
-// fill writes rows without ttl, which nobody ever deletes, in as many groups.
+// fill writes rows without ttl, each in its own group. The reaper never deletes them.
 func (h *hospital) fill(t *testing.T) {
 	t.Helper()
 	const batch = 25
@@ -53,7 +54,7 @@ func (h *hospital) fill(t *testing.T) {
 	}
 }
 
-// group is the group whose row is the n-th that a Scan meets.
+// group returns the group of the n-th row that a Scan meets.
 func (h *hospital) group(t *testing.T, n int) string {
 	t.Helper()
 	out, err := h.server.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: &h.table, Limit: aws.Int32(int32(n + 1))})
@@ -63,7 +64,7 @@ func (h *hospital) group(t *testing.T, n int) string {
 	return text(out.Items[n]["pk"])[len("L#"):]
 }
 
-// admit brings in rows, dead and alive, and forgets what was there before. It returns all rows.
+// admit adds rows, dead and alive, and removes the rows from before. It returns all rows.
 func (h *hospital) admit(t *testing.T) map[string]row {
 	t.Helper()
 	h.admissions++
@@ -78,7 +79,7 @@ func (h *hospital) admit(t *testing.T) map[string]row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A bubble's time begins in the year 2000: what lives and dies there is long dead.
+	// A bubble's time begins in the year 2000, so all rows from there are long dead.
 	synctest.Test(t, func(t *testing.T) {
 		if err := h.past(); err != nil {
 			t.Fatal(err)
@@ -90,7 +91,7 @@ func (h *hospital) admit(t *testing.T) map[string]row {
 	return h.rows(t)
 }
 
-// past leaves rows of all kinds that have died: more on the second page than a run may delete.
+// past leaves dead rows of all kinds. The second page has more of them than a run may delete.
 func (h *hospital) past() error {
 	p := h.newPath(nil)
 	defer p.transport.Close()
@@ -113,10 +114,11 @@ func (h *hospital) past() error {
 	return h.boots(p, fmt.Sprintf("node-%d", h.admissions))
 }
 
-// revived is a partition that a live owner takes over from a dead one, another one each time.
+// revived returns a partition that a live owner takes over from a dead one. Each admission has
+// another one.
 func (h *hospital) revived() int { return 2*limit + h.admissions }
 
-// present leaves rows that are alive among the dead ones.
+// present leaves live rows among the dead ones.
 func (h *hospital) present(ctx context.Context, store *dynamolease.Store) error {
 	if err := acquire(ctx, store, h.late, h.revived(), 1, "alive"); err != nil {
 		return err

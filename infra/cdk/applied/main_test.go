@@ -18,7 +18,7 @@ import (
 // server is the one database of all tests.
 var server = sync.OnceValues(func() (*dynamotest.Server, error) { return dynamotest.Start(context.Background()) })
 
-// The runtime behind CDK takes one call at a time: no test here may be parallel.
+// The runtime behind CDK takes one call at a time, so no test here may be parallel.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	jsii.Close()
@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// database is the server. Where there is none to be had, the test is skipped, unless DYNAMODB_REQUIRED is 1.
+// database returns the server. If no server can be had, it skips the test. With
+// DYNAMODB_REQUIRED=1, it fails the test instead.
 func database(t testing.TB) *dynamotest.Server {
 	t.Helper()
 	s, err := server()

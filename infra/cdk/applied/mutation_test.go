@@ -9,10 +9,10 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// A mutation is a change to a policy that has to be noticed.
+// A mutation is a change to a policy that a test must notice.
 type mutation struct {
 	change func(iamproxy.Policy) iamproxy.Policy
-	says   string // what is found then
+	says   string // a part of the error that it causes
 }
 
 func (m mutation) expect(t *testing.T, err error) {
@@ -24,12 +24,13 @@ func (m mutation) expect(t *testing.T, err error) {
 	}
 }
 
-// operations are those that a policy can allow for rows.
+// operations are the operations that a policy can allow for rows.
 var operations = []string{
 	"GetItem", "Query", "Scan", "UpdateItem", "PutItem", "DeleteItem", "ConditionCheckItem", "BatchGetItem", "BatchWriteItem",
 }
 
-// mutations take each action and each leading key out of a policy, and put each other one into each of its statements.
+// mutations removes each action and each leading key from a policy, one at a time, and adds each
+// other one to each of its statements.
 func mutations(policy iamproxy.Policy) map[string]mutation {
 	list := make(map[string]mutation)
 	for i, s := range policy {

@@ -15,14 +15,15 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// authority is a process that keeps process leases.
+// authority returns the authority of a process that keeps process leases.
 func (w *world) authority(p *path, retention time.Duration) (*processlease.Authority, error) {
 	return processlease.NewAuthority(p.client, w.table, ttl, func(o *processlease.Options) {
 		o.Elapsed, o.Logger, o.FenceRetention = p.elapsed, slog.New(slog.DiscardHandler), retention
 	})
 }
 
-// runBoots has three boots of a node follow each other under a policy, in virtual time: the first dies, the second resigns.
+// runBoots lets three boots of a node follow each other under a policy, in virtual time: the first
+// dies, the second resigns.
 func runBoots(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	t.Helper()
 	guard := iamproxy.NewGuard(policy, "pk")
@@ -34,7 +35,7 @@ func runBoots(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	return err
 }
 
-// checked is an authority on a table that was checked before, as a program does at its start.
+// checked checks the table first, as a program does at its start, and returns an authority.
 func (w *world) checked(ctx context.Context, p *path) (*processlease.Authority, error) {
 	store, err := w.store(p)
 	if err != nil {
@@ -61,7 +62,7 @@ func (w *world) boots(p *path, node string) error {
 	return nil
 }
 
-// boots is one boot: it gets the lease, has it renewed, and leaves it or resigns.
+// boots runs one boot: it gets the lease, lets a manager renew it, and then resigns or leaves it.
 func boots(ctx context.Context, authority *processlease.Authority, node string, resigns bool) error {
 	store, err := authority.Identity(node)
 	if err != nil {

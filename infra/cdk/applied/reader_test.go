@@ -12,7 +12,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// runReader looks at leases and members under a policy.
+// runReader reads leases and members under a policy.
 func runReader(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	t.Helper()
 	guard := iamproxy.NewGuard(policy, "pk")
@@ -28,7 +28,7 @@ func runReader(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	return err
 }
 
-// occupy has somebody hold a lease and be a member.
+// occupy makes a node hold a lease and be a member.
 func (w *world) occupy(p *path) error {
 	store, err := w.store(p)
 	if err != nil {

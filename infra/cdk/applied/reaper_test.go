@@ -14,9 +14,10 @@ import (
 
 const positionRow = "R#reaper POSITION"
 
-// runReaper has the reaper's real program, with the template's environment and under a policy, reap a table in which rows
-// are dead and alive, until it says that it is done. It returns what went wrong first: a request that was refused, a row
-// that is gone or there against the rules, a permission that nothing needed.
+// runReaper lets the reaper's real program reap a table with dead and live rows, with the
+// template's environment and under a policy, until it reports that it is done. It returns what went
+// wrong first: a request that was refused, a row that is wrongly gone or wrongly there, or a
+// permission that nothing needed.
 func runReaper(t *testing.T, h *hospital, policy iamproxy.Policy) error {
 	t.Helper()
 	before := h.admit(t)
@@ -26,7 +27,7 @@ func runReaper(t *testing.T, h *hospital, policy iamproxy.Policy) error {
 		return err
 	}
 	if len(reports) < 2 || reports[0].Stopped != "limit" || !reports[1].Resumed {
-		return fmt.Errorf("no run stopped early, and was gone on with: %+v", reports)
+		return fmt.Errorf("no run stopped early and was continued: %+v", reports)
 	}
 	after := h.rows(t)
 	delete(after, positionRow)
@@ -55,7 +56,7 @@ func (h *hospital) reap(t *testing.T, guard *iamproxy.Guard) (reports []runs, er
 			return reports, nil
 		}
 	}
-	return reports, fmt.Errorf("it does not get done: %+v", reports)
+	return reports, fmt.Errorf("it does not finish: %+v", reports)
 }
 
 func TestReaper(t *testing.T) {
@@ -65,7 +66,7 @@ func TestReaper(t *testing.T) {
 	}
 }
 
-// The table's TTL is on the attribute by which the reaper goes, and which the library writes.
+// The table's TTL is on the attribute that the library writes and that the reaper reads.
 func TestTTL(t *testing.T) {
 	w := apply(t)
 	out, err := w.server.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &w.table})
@@ -86,11 +87,11 @@ func TestTTL(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows := w.rows(t); ttlOf(rows["L#orders P#0000000000"]) <= time.Now().Unix() {
-		t.Errorf("the row of a lease has no ttl that is to come: %v", rows)
+		t.Errorf("the row of a lease has no ttl in the future: %v", rows)
 	}
 }
 
-// Every action has to be there, and no other may be.
+// Every action must be there, and no other action may be there.
 func TestReaperPolicyIsExact(t *testing.T) {
 	h := newHospital(t)
 	policy := h.policy(t, reaper)

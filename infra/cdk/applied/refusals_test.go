@@ -55,7 +55,8 @@ func expectDenied(t *testing.T, attempts map[string]func(context.Context) error)
 	}
 }
 
-// Two teams share a table, each with a grant for its own names. They use the same partitions and nodes, and do not meet.
+// Two teams share a table. Each has a grant for its own names. They use the same partition numbers
+// and node names, and do not meet.
 func testTwoTeams(t *testing.T) {
 	w := apply(t)
 	theirs, ours := w.team(t, "Holder"), w.team(t, "OtherHolder")
@@ -118,7 +119,7 @@ func testTwoTeams(t *testing.T) {
 	}
 }
 
-// Names with the characters of patterns grant what is called so, and nothing else.
+// Grants take names with pattern characters literally, and grant nothing else.
 func testStrangeNames(t *testing.T) {
 	w := apply(t)
 	team := w.team(t, "StrangeHolder")
@@ -138,7 +139,7 @@ func testStrangeNames(t *testing.T) {
 	})
 }
 
-// What no grant with a scope includes: requests without a key, operations of others, rows of other kinds.
+// No grant with a scope includes requests without a key, other operations, or rows of other kinds.
 func testOutOfScope(t *testing.T) {
 	w := apply(t)
 	for role, g := range grants {

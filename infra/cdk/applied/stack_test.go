@@ -21,7 +21,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
 )
 
-// limit is how many rows a run of the reaper deletes at most: few, so that runs stop early.
+// limit is how many rows a run of the reaper deletes at most. It is small, so that runs stop early.
 const limit = 10
 
 // A grant is what a role of the stack is granted.
@@ -37,7 +37,7 @@ var (
 	boot    = &leasetable.Scope{Nodes: []string{"node-1"}}
 )
 
-// grants are the roles of the stack, but for the reaper's.
+// grants are the roles of the stack, except for the reaper's.
 var grants = map[string]grant{
 	"Holder": {scope: orders}, "HolderOfAll": {}, "OtherHolder": {scope: bills}, "StrangeHolder": {scope: strange}, "Boot": {scope: boot},
 	"Reader": {reads: true, scope: orders}, "ReaderOfAll": {reads: true}, "Verifier": {reads: true, scope: boot},
@@ -51,14 +51,15 @@ type synthesis struct {
 	roles map[string]string // logical ids, by the names in grants, and reaper
 }
 
-// synth is done once: everything else changes copies.
+// synth is done once. Tests change only copies.
 var synth = sync.OnceValues(func() (s *synthesis, err error) {
 	dir, err := os.MkdirTemp("", "dynamolease-synth-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "program") // the one that runs is built for this machine
+	// This is only a stand-in: the program that runs is built for this machine.
+	program := filepath.Join(dir, "program")
 	if err := stub.Program(program, elf.EM_AARCH64); err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func logicalID(stack awscdk.Stack, role awsiam.Role) string {
 	return *stack.GetLogicalId(role.Node().DefaultChild().(awsiam.CfnRole))
 }
 
-// stack is the synthesized stack.
+// stack returns the synthesized stack.
 func stack(t testing.TB) *synthesis {
 	t.Helper()
 	s, err := synth()

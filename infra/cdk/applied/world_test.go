@@ -17,12 +17,12 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// A world is the template as applied: its table is there, and its references stand for that.
+// A world is the applied template: its table exists, and its references name that table.
 type world struct {
 	*synthesis
 	server  *dynamotest.Server
 	table   string
-	results string // a table of the programs' own
+	results string // the programs' own table
 }
 
 // apply makes the table of the template.
@@ -46,7 +46,8 @@ func apply(t testing.TB) *world {
 	return w
 }
 
-// createTable makes the table as its properties say. Properties with the names of the API's are passed on as they are.
+// createTable makes the table from its properties. It passes properties with the names of the API
+// on as they are.
 func (w *world) createTable(ctx context.Context, properties map[string]any) error {
 	in := &dynamodb.CreateTableInput{TableName: &w.table}
 	ttl := &dynamodb.UpdateTimeToLiveInput{TableName: &w.table}
@@ -61,7 +62,7 @@ func (w *world) createTable(ctx context.Context, properties map[string]any) erro
 			target = &in.BillingMode
 		case "TimeToLiveSpecification":
 			target = &ttl.TimeToLiveSpecification
-		case "Replicas": // backups and protection, which a server for tests has not
+		case "Replicas": // backups and protection, which a test server does not have
 			continue
 		default:
 			return fmt.Errorf("create the template's table: its property %s is not known", name)
@@ -87,7 +88,7 @@ func (w *world) createTable(ctx context.Context, properties map[string]any) erro
 	return nil
 }
 
-// policy is what a role of the stack is allowed in DynamoDB.
+// policy returns everything that a role of the stack is allowed in DynamoDB.
 func (w *world) policy(t testing.TB, role string) iamproxy.Policy {
 	t.Helper()
 	statements, err := w.Statements(w.roles[role])
@@ -107,7 +108,7 @@ func key(pk, sk string) row {
 	return row{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
 }
 
-// rows are all rows of the table, by their keys.
+// rows returns all rows of the table, by their keys.
 func (w *world) rows(t testing.TB) map[string]row {
 	t.Helper()
 	found := make(map[string]row)
@@ -124,7 +125,7 @@ func (w *world) rows(t testing.TB) map[string]row {
 	return found
 }
 
-// ttlOf is a row's ttl, and 0 where there is none.
+// ttlOf returns a row's ttl, and 0 if it has none.
 func ttlOf(r row) int64 {
 	n, _ := r["ttl"].(*types.AttributeValueMemberN)
 	if n == nil {
@@ -142,7 +143,7 @@ func text(v types.AttributeValue) string {
 	return s.Value
 }
 
-// unneeded is what a policy allows that was not needed, as an error.
+// unneeded returns an error that lists what a policy allows but nothing needed.
 func unneeded(guard *iamproxy.Guard) error {
 	if unused := guard.Unused(); len(unused) > 0 {
 		return fmt.Errorf("allowed, and never needed: %s", strings.Join(unused, "; "))

@@ -1,3 +1,3 @@
-// Package function holds tests of the reaper as Lambda runs it: the real executable, under the Runtime Interface Emulator,
-// on a real database whose answers go wrong as a test wants it.
+// Package function tests the reaper as Lambda runs it: the real executable, under the Runtime
+// Interface Emulator, on a real database whose answers a test can make wrong.
 package function

@@ -11,7 +11,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// after lets a number of requests pass before the fault happens to all others.
+// after lets a number of requests pass, and then applies the fault to all others.
 func after(count int64, fault dynamotest.Fault) dynamotest.Fault {
 	var seen atomic.Int64
 	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
@@ -22,7 +22,8 @@ func after(count int64, fault dynamotest.Fault) dynamotest.Fault {
 	}
 }
 
-// The run ends before Lambda ends it, and says how far it got, when the database goes silent on the way.
+// If the database goes silent on the way, the run ends before Lambda ends it, and reports how far
+// it got.
 func TestRunEndsBeforeTheTimeout(t *testing.T) {
 	w := newWorld(t)
 	w.put(dead(10)...)
@@ -35,7 +36,7 @@ func TestRunEndsBeforeTheTimeout(t *testing.T) {
 	p.line(`"reaped"`)
 }
 
-// A run that got nowhere fails, and still ends before Lambda ends it.
+// A run that read no row fails, and still ends before Lambda ends it.
 func TestRunWithoutProgressFails(t *testing.T) {
 	w := newWorld(t)
 	w.path.Every("", dynamotest.Hang())
@@ -51,7 +52,7 @@ func TestRunWithoutProgressFails(t *testing.T) {
 	}
 }
 
-// A process that is frozen cannot end by itself, and Lambda ends it. The next invocation has a new one.
+// A frozen process cannot end by itself, so Lambda ends it. The next invocation has a new process.
 func TestTimeout(t *testing.T) {
 	w := newWorld(t)
 	w.put(dead(3)...)
@@ -72,7 +73,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A process that dies takes its invocation along. The next one has a new process and does the work.
+// A process that dies takes its invocation along. The next invocation has a new process and does
+// the work.
 func TestCrash(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGABRT} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// What is wrong with the environment is the error of each invocation, by name, and the process stays up.
+// If the environment is wrong, each invocation returns an error that names the variable, and the
+// process stays up.
 func TestBadConfiguration(t *testing.T) {
 	for variable, value := range map[string]string{
 		"DYNAMOLEASE_TABLE":    "",
@@ -123,7 +126,7 @@ func TestBadConfiguration(t *testing.T) {
 	}
 }
 
-// A table that is not there is an error that says what to do.
+// A missing table is an error that says what to do.
 func TestMissingTable(t *testing.T) {
 	w := newWorld(t)
 	r := w.start(patient, "DYNAMOLEASE_TABLE", "nowhere").invoke()
@@ -132,7 +135,8 @@ func TestMissingTable(t *testing.T) {
 	}
 }
 
-// When Lambda ends the process in the middle of a run, the run says how far it got, and the next goes on there.
+// When Lambda ends the process in the middle of a run, the run reports how far it got, and the next
+// run continues from there.
 func TestSIGTERM(t *testing.T) {
 	w := newWorld(t)
 	w.put(dead(1100)...)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A world is a table, and the path to it by which the function goes.
+// A world is a table, and the path by which the function reaches it.
 type world struct {
 	*testing.T
 	table string
@@ -44,13 +44,13 @@ func newWorld(t *testing.T) *world {
 	front := httptest.NewServer(proxy(t, server.Endpoint(), w.path))
 	w.url = front.URL
 	t.Cleanup(func() {
-		w.path.Close() // ends what hangs
+		w.path.Close() // ends the requests that hang
 		front.Close()
 	})
 	return w
 }
 
-// proxy passes requests on to the database, or to what the path does to them.
+// proxy passes requests on to the database by the path, which can inject faults.
 func proxy(t *testing.T, endpoint string, path http.RoundTripper) http.Handler {
 	t.Helper()
 	target, err := url.Parse(endpoint)
@@ -58,13 +58,14 @@ func proxy(t *testing.T, endpoint string, path http.RoundTripper) http.Handler {
 		t.Fatal(err)
 	}
 	return &httputil.ReverseProxy{
-		Transport:    path,
-		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // resets the connection
+		Transport: path,
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		// The panic resets the connection.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 }
 
-// start starts the function; env is name and value in turn.
+// start starts the function. env is name and value in turn.
 func (w *world) start(timeout time.Duration, env ...string) *process {
 	w.Helper()
 	f := rie.Function{
@@ -84,7 +85,7 @@ type process struct {
 	*rie.Process
 }
 
-// A run is what the function answers: what it did, or what went wrong.
+// A run is the answer of the function: what it did, or what went wrong.
 type run struct {
 	Table                              string
 	Scanned, Due, Deleted, Raced, Kept int
@@ -105,8 +106,8 @@ func (p *process) invoke() run {
 	return r
 }
 
-// invokeAfterTheEnd is invoke after the function's process has ended. While the emulator clears away what is left of that it
-// turns invocations down, and says so: those are made again.
+// invokeAfterTheEnd invokes the function after its process has ended. Until the emulator has
+// cleaned up, it rejects invocations and says so. Those are repeated.
 func (p *process) invokeAfterTheEnd() run {
 	p.w.Helper()
 	ctx, cancel := context.WithTimeout(p.w.Context(), patient)
@@ -169,5 +170,5 @@ func (p *process) line(text string) map[string]any {
 	return fields
 }
 
-// lines counts the lines of the log that have text in them.
+// lines counts the lines of the log that contain the text.
 func (p *process) lines(text string) int { return strings.Count(p.Logs(), text) }

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// rows are the table's, past the library.
+// rows reads and writes rows of the table without the library.
 type rows struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -19,7 +19,7 @@ type rows struct {
 
 type row = map[string]types.AttributeValue
 
-// lease is the row of a free lease whose ttl is so far from now.
+// lease returns the row of a free lease whose ttl is that far from now.
 func lease(partition int, ttl time.Duration) row {
 	return row{
 		"pk":    text("L#orders"),
@@ -30,7 +30,7 @@ func lease(partition int, ttl time.Duration) row {
 	}
 }
 
-// dead are rows of free leases that nobody needs any more.
+// dead returns rows of free leases that nobody needs any more.
 func dead(count int) []row {
 	list := make([]row, count)
 	for i := range list {
@@ -62,7 +62,7 @@ func (r rows) put(list ...row) {
 	}
 }
 
-// keys are the sort keys of the leases in the table.
+// keys returns the sort keys of the leases in the table.
 func (r rows) keys() []string {
 	r.t.Helper()
 	keys := []string{}

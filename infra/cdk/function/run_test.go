@@ -9,7 +9,7 @@ import (
 
 const patient = 30 * time.Second // a timeout that no test waits for
 
-// The dead rows go, and everything else stays.
+// The dead rows go, and all other rows stay.
 func TestRun(t *testing.T) {
 	w := newWorld(t)
 	unreadable := lease(8, -time.Hour)
@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The log has one line for the run, one for the metrics, and one that names what cannot be read.
+// The log has one line for the run, one for the metrics, and one that names the unreadable rows.
 func TestLog(t *testing.T) {
 	w := newWorld(t)
 	unreadable := lease(8, -time.Hour)
@@ -60,7 +60,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// What the first invocation learned of the store's clock saves the second one requests.
+// The first invocation learns the clock of the store, which saves the second one requests.
 func TestStoreIsKeptBetweenInvocations(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(patient)
@@ -71,13 +71,13 @@ func TestStoreIsKeptBetweenInvocations(t *testing.T) {
 	if r := p.invoke(); r.Deleted != 1 || !r.Complete {
 		t.Errorf("the second run is %+v", r)
 	}
-	// The one that deletes needs a request more.
+	// The invocation that deletes needs one request more.
 	if second := w.path.Count("") - 1; second >= first {
 		t.Errorf("the second invocation made %d requests, the first %d", second, first)
 	}
 }
 
-// A run that had to stop goes on in the next, in whatever process.
+// A run that had to stop is continued by the next run, in any process.
 func TestResume(t *testing.T) {
 	w := newWorld(t)
 	w.put(dead(1100)...) // more than a page

@@ -8,17 +8,18 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// The metric by which the reaper tells whether a run got to the end of the table: 1, or 0.
+// The reaper reports this metric: 1 if a run reached the end of the table, and 0 otherwise.
 const (
 	metricNamespace = "dynamolease"
 	metricTable     = "Table"
 	metricComplete  = "Complete"
 )
 
-// alarmPeriod is what figures are added up over.
+// alarmPeriod is the time over which a metric is aggregated.
 const alarmPeriod = 5 * time.Minute
 
-// An alarm goes off when a metric has been on the wrong side of its threshold for so many periods.
+// An alarm goes off when its metric has been on the wrong side of its threshold for that many
+// periods.
 type alarm struct {
 	id, description string
 	metric          awscloudwatch.IMetric
@@ -31,15 +32,15 @@ func (t *LeaseTable) addAlarms(p Props) {
 	const above, below = awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD, awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 	run := max(p.Reaper.Interval, alarmPeriod)
 	for _, a := range []alarm{
-		{"ReaperFails", "Runs of the reaper fail: see its log",
+		{"ReaperFails", "Runs of the reaper fail: its log says why",
 			t.reaper.MetricErrors(statistic("Sum", run)), above, 0, 1},
-		{"ReaperIsGivenUp", "Runs of the reaper were given up: look into the queue of dead letters, and empty it",
+		{"ReaperIsGivenUp", "Runs of the reaper could not be started or failed twice: look at its log, then empty the queue of dead letters",
 			t.deadLetters.MetricApproximateNumberOfMessagesVisible(statistic("Maximum", alarmPeriod)), above, 0, 1},
-		{"ReaperDoesNotFinish", "The reaper has not got to the end of the table for three intervals: give it more time, segments or capacity",
+		{"ReaperDoesNotFinish", "The reaper has not reached the end of the table for three intervals: give it more time, segments or capacity",
 			t.completeRuns(run), below, 1, 3},
-		{"Throttled", "DynamoDB turns requests of the table away: leases may run out",
+		{"Throttled", "DynamoDB throttles requests of the table: leases may run out",
 			t.throttles(), above, 0, 1},
-		{"RefusedWrites", "Many conditional writes are refused: two processes may be using one name, or too many nodes race",
+		{"RefusedWrites", "DynamoDB refuses many conditional writes: two processes may use one name, or too many nodes race",
 			t.table.MetricConditionalCheckFailedRequests(statistic("Sum", alarmPeriod)), above, p.Alarms.RefusedWrites, 1},
 	} {
 		t.addAlarm(a, p.Alarms)
@@ -63,12 +64,12 @@ func (t *LeaseTable) addAlarm(a alarm, to Alarms) {
 	}
 }
 
-// completeRuns is 1 where a run within the period got to the end of the table.
+// completeRuns returns a metric that is 1 if a run in the period reached the end of the table.
 func (t *LeaseTable) completeRuns(period time.Duration) awscloudwatch.IMetric {
 	return t.ofReaper(metricComplete, "Maximum", period)
 }
 
-// ofReaper is one of the metrics that the reaper itself reports.
+// ofReaper returns one of the metrics that the reaper itself reports.
 func (t *LeaseTable) ofReaper(name, statistic string, period time.Duration) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace:     jsii.String(metricNamespace),
@@ -79,7 +80,7 @@ func (t *LeaseTable) ofReaper(name, statistic string, period time.Duration) awsc
 	})
 }
 
-// throttles counts reads and writes that were turned away.
+// throttles counts the throttled reads and writes.
 func (t *LeaseTable) throttles() awscloudwatch.IMetric {
 	options := statistic("Sum", alarmPeriod)
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{

@@ -6,14 +6,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Sizes of what is on the dashboard: two graphs side by side.
+// Sizes of the widgets: two graphs are side by side.
 const (
 	fullWidth   = 24
 	graphWidth  = fullWidth / 2
 	graphHeight = 6
 )
 
-// addDashboard shows the table, its reaper and its alarms. What the nodes themselves do is not among CloudWatch's own metrics.
+// addDashboard adds a dashboard of the table, its reaper and its alarms. CloudWatch itself has no
+// metrics of the nodes.
 func (t *LeaseTable) addDashboard() {
 	dashboard := awscloudwatch.NewDashboard(t, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{})
 	dashboard.AddWidgets(t.alarmStatus())
@@ -48,19 +49,20 @@ func (t *LeaseTable) alarmStatus() awscloudwatch.IWidget {
 	})
 }
 
-// graph shows metrics over time.
+// graph returns a widget that shows metrics over time.
 func graph(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
 		Title: &title, Width: jsii.Number(graphWidth), Height: jsii.Number(graphHeight), Left: &metrics,
 	})
 }
 
-// ofTable is one of DynamoDB's metrics, added up.
+// ofTable returns the sum of one of DynamoDB's metrics.
 func (t *LeaseTable) ofTable(name string) awscloudwatch.IMetric {
 	return t.table.Metric(&name, statistic("Sum", alarmPeriod))
 }
 
-// consumed is the capacity that reads or writes have consumed, for each second of whatever the graph's period is.
+// consumed returns the capacity that reads or writes have consumed a second, whatever the period of
+// the graph is.
 func (t *LeaseTable) consumed(kind string) awscloudwatch.IMetric {
 	id := "consumed" + kind
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
@@ -71,7 +73,7 @@ func (t *LeaseTable) consumed(kind string) awscloudwatch.IMetric {
 	})
 }
 
-// reaped is one of the reaper's own metrics.
+// reaped returns one of the reaper's own metrics.
 func (t *LeaseTable) reaped(name, statistic string) awscloudwatch.IMetric {
 	return t.ofReaper(name, statistic, alarmPeriod)
 }

@@ -14,7 +14,7 @@ import (
 
 const dashboards = "AWS::CloudWatch::Dashboard"
 
-// A shown metric is one that a graph of the dashboard names.
+// A shownMetric is a metric that a graph of the dashboard names.
 type shownMetric struct {
 	namespace, name, dimension, of, statistic string
 }
@@ -72,7 +72,7 @@ func TestDashboard(t *testing.T) {
 	}
 	for m := range shown {
 		if m.namespace != "AWS/Lambda" && m.namespace != "AWS/SQS" {
-			t.Errorf("it shows %+v, which nobody reports", m)
+			t.Errorf("it shows %+v, which is not reported", m)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestNoDashboardByDefault(t *testing.T) {
 	}
 }
 
-// Widgets fit on the page, and none covers another.
+// Widgets fit on the page, and no widget covers another.
 func TestDashboardLayout(t *testing.T) {
 	const columns = 24
 	taken := make(map[string]bool)
@@ -102,7 +102,7 @@ func TestDashboardLayout(t *testing.T) {
 	}
 }
 
-// reported are the names of the metrics that the reaper's program reports.
+// reported returns the names of the metrics that the reaper's program reports.
 func reported(t *testing.T) (names []string) {
 	t.Helper()
 	source, err := os.ReadFile("../../../lambda/reaper/metrics.go")
@@ -118,7 +118,7 @@ func reported(t *testing.T) (names []string) {
 	return names
 }
 
-// widgets are what is on the one dashboard. References have become logical names.
+// widgets returns the widgets of the one dashboard. References have become logical names.
 func (l *lab) widgets() (widgets []object) {
 	l.Helper()
 	_, r, err := l.template().Only(dashboards)
@@ -135,7 +135,7 @@ func (l *lab) widgets() (widgets []object) {
 	return body.Widgets
 }
 
-// joined is what Fn::Join makes of a text and references.
+// joined returns the text that Fn::Join makes of text and references.
 func (l *lab) joined(v any) string {
 	l.Helper()
 	switch v := v.(type) {
@@ -160,7 +160,7 @@ func (l *lab) joined(v any) string {
 	return ""
 }
 
-// metrics are those of a graph, without the expressions over them.
+// metrics returns the metrics of a graph, without the expressions over them.
 func (l *lab) metrics(widget object) (shown []shownMetric) {
 	l.Helper()
 	for _, m := range widget["properties"].(object)["metrics"].(list) {

@@ -10,7 +10,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
 )
 
-// A table in a stack of your own, and what a service of yours may do with it.
+// A table in your own stack, and the grant for your own service.
 func ExampleNew() {
 	add := func(stack awscdk.Stack, onCall awssns.ITopic, worker awsiam.IRole) error {
 		leases, err := leasetable.New(stack, "Leases", &leasetable.Props{
@@ -27,7 +27,7 @@ func ExampleNew() {
 	_ = add
 }
 
-// An account whose limit of concurrent functions is too small to reserve one.
+// An account whose concurrency limit is too small to reserve a concurrent run.
 func ExampleLeaseTable_Function() {
 	var leases *leasetable.LeaseTable // as above
 	if leases == nil {

@@ -7,17 +7,20 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 )
 
-// GrantHolder allows what a program needs that holds leases in scope: coordinators, plain and session leases, fenced work,
-// membership, process leases, and Store.CheckTable. A nil scope is the whole table.
+// GrantHolder allows everything that a program needs to hold leases in scope: coordinators, plain
+// and session leases, fenced work, membership, process leases, and Store.CheckTable. A nil scope is
+// the whole table.
 //
-// Requests for rows outside of the scope are refused by IAM, and so are those without a key, such as a Scan. The items of
-// a program's own tables in Store.Transact need grants of their own.
+// IAM then refuses requests for rows outside of the scope, and requests without a key, such as a
+// Scan. If Store.Transact writes items of a program's own tables, the program needs separate grants
+// for these.
 //
-// The error is a [PropsError]; nothing was granted then.
+// The error is a [PropsError] if the scope cannot work. After an error, nothing was granted.
 func (t *LeaseTable) GrantHolder(grantee awsiam.IGrantable, scope *Scope) error {
 	work := []string{"GetItem", "Query", "UpdateItem"}
 	if len(t.arns) == 1 {
-		work = append(work, "ConditionCheckItem") // part of transactions, which a replicated table does not have
+		// It is a part of transactions, which a replicated table does not have.
+		work = append(work, "ConditionCheckItem")
 	}
 	if err := t.grant(grantee, scope, work, []string{"GetItem", "UpdateItem"}); err != nil {
 		return fmt.Errorf("grant holder: %w", err)
@@ -26,10 +29,10 @@ func (t *LeaseTable) GrantHolder(grantee awsiam.IGrantable, scope *Scope) error 
 	return nil
 }
 
-// GrantReader allows what a program needs that only looks: Store.Owners and Members, loading and verifying process
-// leases, and Store.CheckTable. A nil scope is the whole table.
+// GrantReader allows everything that a program needs to read: Store.Owners and Members, loading and
+// verifying process leases, and Store.CheckTable. A nil scope is the whole table.
 //
-// The error is a [PropsError]; nothing was granted then.
+// The error is a [PropsError] if the scope cannot work. After an error, nothing was granted.
 func (t *LeaseTable) GrantReader(grantee awsiam.IGrantable, scope *Scope) error {
 	if err := t.grant(grantee, scope, []string{"GetItem", "Query"}, []string{"GetItem"}); err != nil {
 		return fmt.Errorf("grant reader: %w", err)
@@ -38,7 +41,8 @@ func (t *LeaseTable) GrantReader(grantee awsiam.IGrantable, scope *Scope) error 
 	return nil
 }
 
-// grant allows operations on the rows in scope: work on those of leases and members, process on those of process leases.
+// grant allows operations on the rows in scope: work on the rows of leases and members, process on
+// the rows of process leases.
 func (t *LeaseTable) grant(grantee awsiam.IGrantable, scope *Scope, work, process []string) error {
 	if grantee == nil {
 		return errors.New("the grantee must not be nil")
@@ -60,7 +64,7 @@ func (t *LeaseTable) grant(grantee awsiam.IGrantable, scope *Scope, work, proces
 	}
 	for _, statement := range statements {
 		if added := grantee.GrantPrincipal().AddToPrincipalPolicy(statement); !*added.StatementAdded {
-			return errors.New("the grantee takes no permissions: it is neither a role, a user nor a group of this app")
+			return errors.New("the grantee takes no permissions: it must be a role, a user or a group of this app")
 		}
 	}
 	return nil

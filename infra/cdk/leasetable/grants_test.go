@@ -15,10 +15,10 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
 )
 
-// arn is the table's in a template whose names are bound to those of "leases".
+// arn is the table's ARN in a template whose names are bound to those of "leases".
 var arn = iamproxy.TableARN("leases")
 
-// policy is what a role is allowed in DynamoDB.
+// policy returns everything that a role is allowed in DynamoDB.
 func (l *lab) policy(role awsiam.Role) iamproxy.Policy {
 	l.Helper()
 	t := l.template()
@@ -126,7 +126,7 @@ func TestReaperRole(t *testing.T) {
 	}
 }
 
-// A name is a name, whatever is in it.
+// A name is taken literally, whatever characters it has.
 func TestGrantsTakeNamesLiterally(t *testing.T) {
 	l := deploy(t)
 	role := l.role("Holder")
@@ -205,7 +205,7 @@ func TestGrantsIncludeTheKey(t *testing.T) {
 	}
 }
 
-// A replicated table is used in each of its Regions, and without transactions.
+// Grants on a replicated table cover each of its Regions, and no transactions.
 func TestGrantsOfAReplicatedTable(t *testing.T) {
 	l := newLab(t, "us-east-1")
 	l.add(func(p *leasetable.Props) {

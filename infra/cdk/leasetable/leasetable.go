@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// A LeaseTable is the table of dynamolease, and what belongs to it.
+// A LeaseTable is the table of dynamolease, with its reaper and its alarms.
 type LeaseTable struct {
 	constructs.Construct
 
@@ -20,15 +20,16 @@ type LeaseTable struct {
 	reaper      awslambda.Function
 	deadLetters awssqs.Queue
 	alarms      []awscloudwatch.Alarm
-	arns        []*string // of the table, in each Region that has it
+	arns        []*string // of the table, in each of its Regions
 }
 
 // New adds a table to a stack, with its reaper, alarms and outputs. props may be nil.
 //
-// The error is a [PropsError], or says that the reaper's program was not built; nothing was added then.
+// The error is a [PropsError], or says that the program of the reaper was not built. After an
+// error, nothing was added.
 func New(scope constructs.Construct, id string, props *Props) (*LeaseTable, error) {
 	if scope == nil {
-		return nil, fmt.Errorf("lease table %s: %w", id, refuse("scope", "must not be nil: it is the stack that the table is to be in"))
+		return nil, fmt.Errorf("lease table %s: %w", id, refuse("scope", "must not be nil: pass the stack that will contain the table"))
 	}
 	if id == "" {
 		return nil, fmt.Errorf("lease table: %w", refuse("id", "must not be empty: it names the construct in its scope"))
@@ -54,13 +55,13 @@ func New(scope constructs.Construct, id string, props *Props) (*LeaseTable, erro
 	return t, nil
 }
 
-// Table is the table.
+// Table returns the table.
 func (t *LeaseTable) Table() awsdynamodb.TableV2 { return t.table }
 
-// Function is the reaper.
+// Function returns the reaper.
 func (t *LeaseTable) Function() awslambda.Function { return t.reaper }
 
-// DeadLetters is the queue of runs of the reaper that were given up.
+// DeadLetters returns the queue of the reaper's runs that could not be started or failed twice.
 func (t *LeaseTable) DeadLetters() awssqs.Queue { return t.deadLetters }
 
 func (t *LeaseTable) addOutputs() {

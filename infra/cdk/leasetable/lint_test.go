@@ -16,7 +16,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
 )
 
-// everything is a stack with all that this package can add.
+// everything returns a stack with all that this package can add.
 func everything(t *testing.T) *lab {
 	t.Helper()
 	l := deploy(t, func(p *leasetable.Props) { p.Reaper.Limit, p.Dashboard = 1000, true })
@@ -42,7 +42,7 @@ func TestNag(t *testing.T) {
 	}
 }
 
-// findings are the errors and warnings that are noted in the stack, in JSON; empty if there are none.
+// findings returns the errors and warnings in the stack, in JSON; it is empty if there are none.
 func (l *lab) findings() (found string) {
 	l.Helper()
 	noted := assertions.Annotations_FromStack(l.stack)
@@ -60,7 +60,7 @@ func (l *lab) findings() (found string) {
 	return found
 }
 
-// The rules do look at what is here: without encryption in transit for the queue they find something.
+// The rules do check this stack: without encryption in transit for the queue, they find something.
 func TestNagFindsSomething(t *testing.T) {
 	l := everything(t)
 	l.leases.DeadLetters().Node().TryRemoveChild(jsii.String("Policy"))
@@ -71,7 +71,7 @@ func TestNagFindsSomething(t *testing.T) {
 	}
 }
 
-// Where cfn-lint is not installed the test is skipped, unless CFN_LINT_REQUIRED is 1: then it fails.
+// If cfn-lint is not installed, the test is skipped. With CFN_LINT_REQUIRED=1, it fails instead.
 func TestCfnLint(t *testing.T) {
 	program, err := exec.LookPath("cfn-lint")
 	switch {
@@ -88,7 +88,7 @@ func TestCfnLint(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// W3005 is about dependencies that CDK writes down although they follow from references.
+	// W3005 is about dependencies that CDK writes down although references imply them.
 	if out, err := exec.CommandContext(t.Context(), program, "-i", "W3005", "--", file).CombinedOutput(); err != nil {
 		t.Errorf("cfn-lint: %v\n%s", err, out)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/leasetable"
 )
 
-// The runtime behind CDK takes one call at a time: no test here may be parallel.
+// The runtime behind CDK takes one call at a time, so no test here may be parallel.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	jsii.Close()
@@ -47,7 +47,7 @@ type lab struct {
 	app    awscdk.App
 	stack  awscdk.Stack
 	leases *leasetable.LeaseTable
-	synth  *template.Template // once it was asked for: nothing may be added then
+	synth  *template.Template // nil until the first look; add nothing after it
 }
 
 // newLab makes a stack, in a Region if one is given.
@@ -55,7 +55,7 @@ func newLab(t testing.TB, region string) *lab {
 	t.Helper()
 	app := awscdk.NewApp(&awscdk.AppProps{
 		Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false),
-		// What CDK's own rules find in a template fails the test.
+		// If CDK's own rules find anything in a template, the test fails.
 		Context: &map[string]any{"@aws-cdk/core:validateAgainstDefaultRules": true},
 	})
 	props := &awscdk.StackProps{}
@@ -90,12 +90,12 @@ func (l *lab) try(change ...func(*leasetable.Props)) (err error) {
 	return err
 }
 
-// role is an identity to grant something to.
+// role makes an identity that a test can grant something to.
 func (l *lab) role(id string) awsiam.Role {
 	return awsiam.NewRole(l.stack, &id, &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil)})
 }
 
-// template is the synthesized stack.
+// template returns the synthesized stack.
 func (l *lab) template() *template.Template {
 	l.Helper()
 	if l.synth != nil {
@@ -111,7 +111,7 @@ func (l *lab) template() *template.Template {
 	return l.synth
 }
 
-// only is the one resource of a type, resolved, without where its code is stored.
+// only returns the one resource of a type, resolved, without the place where its code is stored.
 func (l *lab) only(kind string) map[string]any {
 	l.Helper()
 	t := l.template()

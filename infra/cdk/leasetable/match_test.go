@@ -12,7 +12,7 @@ type (
 	list   = []any
 )
 
-// differences lists where got does not have what want has. Objects may have more members than are wanted.
+// differences lists where got does not have what want has. Objects may have more members than want.
 func differences(at string, got, want any) []string {
 	switch want := want.(type) {
 	case object:

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Partition keys of the rows, as packages dynamolease and processlease make them.
+// Prefixes of the partition keys, as packages dynamolease and processlease write them.
 const (
 	leasePrefix  = "L#" // of a group's leases
 	memberPrefix = "M#" // of a service's members and sessions
@@ -19,11 +19,12 @@ const leadingKeys = "dynamodb:LeadingKeys"
 
 type conditions = *map[string]any
 
-// theseKeys holds for requests of rows with one of these partition keys, and for no others. "ForAllValues" alone would
-// hold for a request without any key, such as a Scan; "Null" refuses that.
+// theseKeys returns conditions that hold for requests of rows with one of these partition keys, and
+// for no others. "ForAllValues" alone would hold for a request without any key, such as a Scan.
+// "Null" refuses that.
 func theseKeys(keys ...string) conditions { return keysBy("ForAllValues:StringEquals", keys) }
 
-// likeKeys is theseKeys with patterns.
+// likeKeys returns the conditions of theseKeys with patterns.
 func likeKeys(patterns ...string) conditions { return keysBy("ForAllValues:StringLike", patterns) }
 
 func keysBy(operator string, keys []string) conditions {
@@ -33,8 +34,9 @@ func keysBy(operator string, keys []string) conditions {
 	}
 }
 
-// literal has IAM take a name as it is: it would replace what looks like one of its policy variables. (In a comparison
-// by StringEquals, '*' and '?' stand for themselves.)
+// literal escapes a name so that IAM takes it as it is: otherwise IAM would replace everything that
+// looks like one of its policy variables. (In a comparison by StringEquals, '*' and '?' stand for
+// themselves.)
 func literal(name string) string { return strings.ReplaceAll(name, "${", "${$}{") }
 
 func allow(arns []*string, when conditions, operations ...string) awsiam.PolicyStatement {
@@ -45,7 +47,7 @@ func allow(arns []*string, when conditions, operations ...string) awsiam.PolicyS
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: &actions, Resources: &arns, Conditions: when})
 }
 
-// grantKey allows the use of the table's key, where it is one of your own.
+// grantKey allows the use of the table's key if it is one of your own.
 func (t *LeaseTable) grantKey(grantee awsiam.IGrantable, writes bool) {
 	key := t.table.EncryptionKey()
 	if key == nil {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	programName = "bootstrap" // what Lambda starts
+	programName = "bootstrap" // the name of the file that Lambda starts
 	programDir  = "dist/lambda/reaper"
-	programHint = `run "make lambda" at the root of dynamolease, or set Props.Reaper.AssetDir to the folder that has it`
+	programHint = `run "make lambda" at the root of dynamolease, or set Props.Reaper.AssetDir to the folder with it`
 )
 
-// findProgram returns the folder with the reaper's program, after a look at the program.
+// findProgram returns the folder with the reaper's program, after it has checked the program.
 func findProgram(dir string) (string, error) {
 	if dir != "" {
 		return dir, checkProgram(dir)
@@ -35,20 +35,21 @@ func findProgram(dir string) (string, error) {
 	}
 }
 
-// checkProgram refuses what Lambda could not start: it would tell at the first run only.
+// checkProgram refuses a program that Lambda cannot start: Lambda itself would report that only at
+// the first run.
 func checkProgram(dir string) error {
 	path := filepath.Join(dir, programName)
 	file, err := elf.Open(path)
 	var format *elf.FormatError
 	switch {
 	case errors.As(err, &format), errors.Is(err, io.EOF):
-		return fmt.Errorf("%s is no Linux program: %s", path, programHint)
+		return fmt.Errorf("%s is not a Linux program: %s", path, programHint)
 	case err != nil:
 		return fmt.Errorf("%w: %s", err, programHint)
 	}
 	defer file.Close()
 	if file.Machine != elf.EM_AARCH64 {
-		return fmt.Errorf("%s is built for %v, and the function runs on arm64: %s", path, file.Machine, programHint)
+		return fmt.Errorf("%s is built for %v, but the function runs on arm64: %s", path, file.Machine, programHint)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestProgramThatLambdaCouldNotStart(t *testing.T) {
 	for name, c := range map[string]struct{ dir, says string }{
 		"missing":            {t.TempDir(), "no such file"},
 		"another processor":  {program(t, elf.EM_X86_64), "runs on arm64"},
-		"no Linux program":   {script, "no Linux program"},
+		"no Linux program":   {script, "not a Linux program"},
 		"folder not there":   {filepath.Join(script, "nowhere"), "no such file"},
 		"path is not a path": {"\x00", "invalid argument"},
 	} {

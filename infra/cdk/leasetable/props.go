@@ -8,26 +8,28 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 )
 
-// Props are the settings of a [LeaseTable]. The zero value of each field stands for its default, and so does a nil Props.
+// Props are the settings of a [LeaseTable]. The zero value of each field stands for its default. A
+// nil Props stands for all defaults.
 type Props struct {
-	// TableName is the table's name. Defaults to one that CloudFormation makes up.
+	// TableName is the table's name. Defaults to a name that CloudFormation chooses.
 	TableName string
 
-	// MaxReadUnits and MaxWriteUnits bound how many request units a second the table takes, and so what it can cost.
-	// Requests beyond are throttled. Defaults to no bound of its own.
+	// MaxReadUnits and MaxWriteUnits bound how many request units a second the table serves, and so
+	// its cost. DynamoDB throttles requests above them. Defaults to no bound.
 	MaxReadUnits, MaxWriteUnits int
 
-	// Encryption is the key that the table is encrypted with. Defaults to one that DynamoDB owns. The grants include the
-	// use of a key of your own.
+	// Encryption is the key that encrypts the table. Defaults to a key that DynamoDB owns. If it is
+	// a key of your own, the grants include its use.
 	Encryption awsdynamodb.TableEncryptionV2
 
-	// RemovalPolicy says what becomes of the table when it is taken out of the stack. Defaults to RETAIN.
+	// RemovalPolicy says what happens to the table when it is removed from the stack. Defaults to
+	// RETAIN.
 	RemovalPolicy awscdk.RemovalPolicy
 
 	// Deletable turns the deletion protection off.
 	Deletable bool
 
-	// WithoutTTL leaves DynamoDB's TTL off: the reaper alone deletes dead rows then.
+	// WithoutTTL leaves DynamoDB's TTL off. Then only the reaper deletes dead rows.
 	WithoutTTL bool
 
 	// Replication adds Regions. Defaults to the stack's Region alone.
@@ -39,58 +41,61 @@ type Props struct {
 	// Alarms says what the alarms do.
 	Alarms Alarms
 
-	// Dashboard adds a CloudWatch dashboard of the table, its reaper and its alarms. It costs something beyond the first
-	// three of an account.
+	// Dashboard adds a CloudWatch dashboard of the table, its reaper and its alarms. The first
+	// three dashboards of an account are free.
 	Dashboard bool
 }
 
-// Replication is a multi-Region strongly consistent table, in three Regions of one set. It has no transactions: use
-// leases with an expiry of their own, and Options.Renewal = EachItem. It has no TTL either: set Props.WithoutTTL.
-// The reaper runs in the stack's Region.
+// Replication makes the table a multi-Region strongly consistent one, in three Regions of one set.
+// Such a table has no transactions: use leases with an expiry of their own, and Options.Renewal =
+// EachItem. It has no TTL either: set Props.WithoutTTL. The reaper runs in the Region of the stack.
 type Replication struct {
 	// Regions are the other Regions with a replica: two, or one with a Witness.
 	Regions []string
 
-	// Witness is the Region that only takes part in the quorum.
+	// Witness is a Region without a replica, which only takes part in the quorum.
 	Witness string
 
 	// Consistency must be STRONG. With EVENTUAL, two Regions can hold one lease at the same time.
 	Consistency awsdynamodb.MultiRegionConsistency
 }
 
-// Reaper is how the function runs that deletes dead rows.
+// A Reaper says how the function that deletes dead rows runs.
 type Reaper struct {
-	// Interval is the time between two runs, in whole minutes. Defaults to 5 minutes; 1 minute to 24 hours.
+	// Interval is the time between two runs, in whole minutes. Defaults to 5 minutes; 1 minute to
+	// 24 hours.
 	Interval time.Duration
 
-	// Unscheduled has nothing start the function: invoke it yourself.
+	// Unscheduled leaves the schedule out: you invoke the function yourself.
 	Unscheduled bool
 
-	// Timeout bounds one run, in whole seconds. A run that does not get to the end of the table stops before it, and the
-	// next one goes on from there. Defaults to 1 minute; 10 seconds to 15 minutes, and not above Interval.
+	// Timeout bounds one run, in whole seconds. A run that does not reach the end of the table
+	// stops before its timeout, and the next run continues from there. Defaults to 1 minute; 10
+	// seconds to 15 minutes, and not above Interval.
 	Timeout time.Duration
 
 	// Grace is how long a row stays after its ttl has passed. Defaults to 0; at most a year.
 	Grace time.Duration
 
-	// Segments is how many parts of the table are scanned at the same time. Defaults to 1; at most 16.
+	// Segments is how many parts of the table a run scans at one time. Defaults to 1; at most 16.
 	Segments int
 
 	// Limit is how many rows one run deletes at most. Defaults to no limit; at most a billion.
 	Limit int
 
-	// AssetDir is the folder with the function's program, called bootstrap, for linux/arm64: what "make lambda" makes.
-	// Defaults to dist/lambda/reaper in the working directory, or in the nearest folder above it that has one.
+	// AssetDir is the folder with the program of the function, called bootstrap, for linux/arm64:
+	// "make lambda" makes it. Defaults to dist/lambda/reaper in the working directory, or in the
+	// nearest folder above that has it.
 	AssetDir string
 }
 
 // Alarms says what the alarms do, and when.
 type Alarms struct {
-	// Topic is told when an alarm goes off and when it is over. Defaults to nobody.
+	// Topic gets a message when an alarm goes off and when it is over. Defaults to none.
 	Topic awssns.ITopic
 
-	// RefusedWrites is how many conditional writes may be refused in 5 minutes: some are normal whenever nodes
-	// race for a partition. Defaults to 1000.
+	// RefusedWrites is how many conditional writes DynamoDB may refuse in 5 minutes before the
+	// alarm goes off. Some are normal whenever nodes race for a partition. Defaults to 1000.
 	RefusedWrites int
 }
 
@@ -107,7 +112,7 @@ const (
 	defaultRefusedWrites = 1000
 )
 
-// withDefaults is a copy in which every field has a value that has a default.
+// withDefaults returns a copy in which every unset field has its default.
 func (p *Props) withDefaults() Props {
 	if p == nil {
 		p = &Props{}

@@ -80,7 +80,7 @@ func TestPlaceIsNeeded(t *testing.T) {
 	}
 }
 
-// CDK would find out at the synthesis, with a panic.
+// CDK itself would find out only at the synthesis, with a panic.
 func TestOwnKeyNeedsAKnownRegion(t *testing.T) {
 	l := newLab(t, "")
 	key := awskms.NewKey(l.stack, jsii.String("Key"), nil)
@@ -114,7 +114,7 @@ func TestReplication(t *testing.T) {
 	})
 }
 
-// The zero value of everything is a table that works.
+// The zero value of everything makes a table that works.
 func TestNoProps(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -36,11 +36,12 @@ func (t *LeaseTable) addReaper(r Reaper, program string) {
 		Role:                  t.reaperRole(logs),
 		LogGroup:              logs,
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
-		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO, // its metrics are log lines of this level
+		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO, // the level of its metrics
 		SystemLogLevelV2:      awslambda.SystemLogLevel_INFO,
 		DeadLetterQueue:       t.deadLetters,
 
-		// Runs may overlap without harm, but there is nothing to gain from that. What is missed is made up for by the next run.
+		// Runs may overlap without harm, but overlaps bring nothing. The next run makes up for a
+		// missed run.
 		ReservedConcurrentExecutions: jsii.Number(1),
 		RetryAttempts:                jsii.Number(1),
 		MaxEventAge:                  eventAge(r.Interval),
@@ -59,7 +60,8 @@ func (t *LeaseTable) environment(r Reaper) *map[string]*string {
 	return &variables
 }
 
-// reaperRole may do what Store.Reap does, and nothing else: not even a mistake in it could touch what no lease needs.
+// reaperRole returns a role that allows what Store.Reap does, and nothing else. So even a mistake
+// in the reaper cannot touch rows of other kinds.
 func (t *LeaseTable) reaperRole(logs awslogs.LogGroup) awsiam.Role {
 	role := awsiam.NewRole(t, jsii.String("ReaperRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
@@ -73,7 +75,8 @@ func (t *LeaseTable) reaperRole(logs awslogs.LogGroup) awsiam.Role {
 	return role
 }
 
-// eventAge is how long a run may wait for its turn: until the next one is due, as far as Lambda can count.
+// eventAge returns how long a run may wait for its turn: until the next one is due, but not longer
+// than Lambda allows.
 func eventAge(interval time.Duration) awscdk.Duration { return seconds(min(interval, 6*time.Hour)) }
 
 func seconds(d time.Duration) awscdk.Duration {

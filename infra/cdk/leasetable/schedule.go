@@ -10,8 +10,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addSchedule has EventBridge Scheduler start the reaper. The ready-made target of CDK would allow the scheduler to
-// invoke all versions of the function; this role allows what it does.
+// addSchedule lets EventBridge Scheduler start the reaper. CDK's ready-made target would allow the
+// scheduler to invoke all versions of the function. This role allows only what the scheduler does.
 func (t *LeaseTable) addSchedule(r Reaper) {
 	if r.Unscheduled {
 		return
@@ -44,7 +44,7 @@ func (t *LeaseTable) addSchedule(r Reaper) {
 			},
 		},
 	})
-	// Its role has to be able to send by the time that the schedule is checked.
+	// The role must be able to send before the schedule is checked.
 	schedule.Node().AddDependency(role)
 }
 

@@ -8,11 +8,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 )
 
-// A Scope is a part of a table, by the names that its users know. A coordinator needs its service and its groups.
+// A Scope is a part of a table, in terms of groups, services and nodes. A coordinator needs its
+// service and its groups.
 type Scope struct {
-	Groups   []string // whose leases
-	Services []string // whose members and sessions
-	Nodes    []string // whose process leases
+	Groups   []string // the leases of these groups
+	Services []string // the members and sessions of these services
+	Nodes    []string // the process leases of these nodes
 }
 
 const maxName = 255
@@ -42,14 +43,15 @@ func checkName(field, name string) error {
 	case name == "":
 		return refuse(field, "has an empty name")
 	case *awscdk.Token_IsUnresolved(name):
-		return refuse(field, "has a name that is known at deployment only: it could not be checked, write it out")
+		return refuse(field, "has a name that is known only at deployment, so it cannot be checked: write it out")
 	case len(name) > maxName || !utf8.ValidString(name):
 		return refuse(field, "has the name %q: 1 to %d bytes of valid UTF-8 are allowed", name, maxName)
 	}
 	return nil
 }
 
-// workKeys are the partition keys of the leases and the members, and processKeys those of the process leases.
+// workKeys returns the partition keys of the leases and the members. processKeys returns those of
+// the process leases.
 func (s *Scope) workKeys() []string {
 	return append(keys(leasePrefix, s.Groups), keys(memberPrefix, s.Services)...)
 }

@@ -12,7 +12,8 @@ const (
 	ttlAttribute = "ttl"
 )
 
-// addTable adds the table. It has no index: one on anything that changes at a renewal would double the bill.
+// addTable adds the table. It has no index: an index on an attribute that changes at a renewal
+// would double the bill.
 func (t *LeaseTable) addTable(p Props) {
 	props := &awsdynamodb.TablePropsV2{
 		PartitionKey: &awsdynamodb.Attribute{Name: jsii.String(partitionKey), Type: awsdynamodb.AttributeType_STRING},

@@ -85,7 +85,7 @@ func TestReaper(t *testing.T) {
 	}}}})
 }
 
-// What the function reads is what the stack sets.
+// The function reads what the stack sets.
 func TestReaperEnvironment(t *testing.T) {
 	defaults := environment(deploy(t))
 	table := defaults["DYNAMOLEASE_TABLE"]
@@ -128,7 +128,8 @@ func TestSchedule(t *testing.T) {
 	often.expect(schedule, object{"ScheduleExpression": "rate(1 minute)"})
 	seldom := deploy(t, func(p *leasetable.Props) { p.Reaper.Interval = 24 * time.Hour })
 	seldom.expect(schedule, object{"ScheduleExpression": "rate(1440 minutes)"})
-	seldom.expect("AWS::Lambda::EventInvokeConfig", object{"MaximumEventAgeInSeconds": 6 * 3600}) // the most that Lambda takes
+	const longest = 6 * 3600 // the most that Lambda takes
+	seldom.expect("AWS::Lambda::EventInvokeConfig", object{"MaximumEventAgeInSeconds": longest})
 	off := deploy(t, func(p *leasetable.Props) { p.Reaper.Unscheduled = true }).template()
 	if _, _, err := off.Only(schedule); err == nil {
 		t.Error("there is a schedule all the same")
@@ -199,7 +200,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// Nothing changes without a change: a deployment of the same code must find nothing to do.
+// Nothing changes without a change: a deployment of unchanged code must find nothing to do.
 func TestSameTemplateAgain(t *testing.T) {
 	dir := program(t, elf.EM_AARCH64)
 	same := func(p *leasetable.Props) { p.Reaper.AssetDir = dir }

@@ -22,7 +22,7 @@ func refuse(field, format string, args ...any) error {
 	return &PropsError{field, fmt.Sprintf(format, args...)}
 }
 
-// isRemovalPolicy tells whether it is one that a table can have.
+// isRemovalPolicy reports whether a table can have the policy.
 func isRemovalPolicy(p awscdk.RemovalPolicy) bool {
 	switch p {
 	case awscdk.RemovalPolicy_RETAIN, awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE, awscdk.RemovalPolicy_DESTROY:
@@ -49,7 +49,7 @@ func (p *Props) validate(stack awscdk.Stack) error {
 		return err
 	}
 	if p.Encryption != nil && p.Encryption.Type() == awsdynamodb.TableEncryption_CUSTOMER_MANAGED && !regionKnown(stack) {
-		return refuse("Props.Encryption", "with a key of your own needs a stack whose Region is known: set Env.Region in its StackProps")
+		return refuse("Props.Encryption", "with a key of your own needs a stack with a known Region: set Env.Region in its StackProps")
 	}
 	if p.Replication != nil {
 		return p.validateReplication(stack)
@@ -57,7 +57,7 @@ func (p *Props) validate(stack awscdk.Stack) error {
 	return nil
 }
 
-// isTableName tells whether DynamoDB takes the name.
+// isTableName reports whether DynamoDB accepts the name.
 func isTableName(name string) bool {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 	return len(name) >= 3 && len(name) <= 255 && strings.Trim(name, allowed) == ""
@@ -72,7 +72,7 @@ func (r *Reaper) validate() error {
 	case r.Timeout < minTimeout || r.Timeout > maxTimeout || r.Timeout%time.Second != 0:
 		return refuse("Props.Reaper.Timeout", "is %v: a whole number of seconds is needed, from 10s to 15m", r.Timeout)
 	case r.Timeout > r.Interval:
-		return refuse("Props.Reaper.Timeout", "is %v: it must not be above the interval of %v, or runs would wait for each other", r.Timeout, r.Interval)
+		return refuse("Props.Reaper.Timeout", "is %v: it must not be above the interval of %v, because runs would wait for each other", r.Timeout, r.Interval)
 	case r.Grace < 0 || r.Grace > maxGrace:
 		return refuse("Props.Reaper.Grace", "is %v: 0 to a year is allowed", r.Grace)
 	case r.Segments < 0 || r.Segments > maxSegments:
@@ -90,18 +90,18 @@ func (p *Props) validateReplication(stack awscdk.Stack) error {
 	case r.Consistency != awsdynamodb.MultiRegionConsistency_STRONG:
 		return refuse(field+".Consistency", "must be STRONG: with replicas that are eventually consistent, two Regions can hold one lease at the same time")
 	case !p.WithoutTTL:
-		return refuse("Props.WithoutTTL", "must be true with Replication: a multi-Region strongly consistent table has no TTL, and the reaper deletes its dead rows alone")
+		return refuse("Props.WithoutTTL", "must be true with Replication: a multi-Region strongly consistent table has no TTL, so only the reaper deletes its dead rows")
 	case r.Witness == "" && len(r.Regions) != 2:
 		return refuse(field+".Regions", "are %d: strong consistency needs two besides the stack's own, or one and a Witness", len(r.Regions))
 	case r.Witness != "" && len(r.Regions) != 1:
-		return refuse(field+".Regions", "are %d: with a Witness there is one besides the stack's own", len(r.Regions))
+		return refuse(field+".Regions", "are %d: with a Witness, exactly one besides the stack's own is needed", len(r.Regions))
 	case !regionKnown(stack):
-		return refuse(field, "needs a stack whose Region is known: set Env.Region in its StackProps")
+		return refuse(field, "needs a stack with a known Region: set Env.Region in its StackProps")
 	}
 	seen := map[string]bool{"": true, *stack.Region(): true, r.Witness: r.Witness != ""}
 	for _, region := range r.Regions {
 		if seen[region] {
-			return refuse(field+".Regions", "has %q, which is empty, there twice, the witness, or the stack's own", region)
+			return refuse(field+".Regions", "has %q: a Region must not be empty, listed twice, the Witness, or the stack's own", region)
 		}
 		seen[region] = true
 	}
@@ -111,7 +111,7 @@ func (p *Props) validateReplication(stack awscdk.Stack) error {
 	return nil
 }
 
-// number is the optional number of CDK: nil for 0.
+// number returns an optional number for CDK: nil for 0.
 func number(n int) *float64 {
 	if n == 0 {
 		return nil

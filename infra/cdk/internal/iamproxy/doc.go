@@ -1,8 +1,9 @@
-// Package iamproxy stands between a program and a DynamoDB-compatible server, and lets through what an IAM policy allows.
-// The server itself looks at no policy.
+// Package iamproxy stands between a program and a DynamoDB-compatible server, and lets through only
+// the requests that an IAM policy allows. The server itself knows no policies.
 //
-// It is for tests that a program and its policy fit together: a [Guard] refuses what the policy does not allow, as IAM
-// would, and afterwards tells what the policy allows that was never needed ([Guard.Unused]). It knows the few elements of
-// policies that are in use here; [Parse] fails on any other, so that nothing is taken for allowed, or for refused, that was
-// not understood.
+// It is for tests that a program and its policy fit together. A [Guard] refuses what the policy
+// does not allow, as IAM would. Afterwards it lists what the policy allows but nothing needed
+// ([Guard.Unused]). It knows only the elements of policies that are in use here. [Parse] fails on
+// any other element, so the guard never allows or refuses a request because of something that it
+// did not understand.
 package iamproxy

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// A Guard judges requests by a policy, and keeps account of what was needed. It is safe for concurrent use.
+// A Guard judges requests by a policy, and records which permissions they needed. It is safe for
+// concurrent use.
 type Guard struct {
 	policy       Policy
 	partitionKey string
@@ -17,7 +18,7 @@ type Guard struct {
 	refused []error
 }
 
-// usage is what was needed of one statement.
+// usage is what requests have needed of one statement.
 type usage struct {
 	actions  map[string]bool
 	patterns map[int]bool
@@ -32,7 +33,8 @@ func NewGuard(policy Policy, partitionKey string) *Guard {
 	return g
 }
 
-// judge decides on a request. It is refused as a whole if anything that it needs is not allowed.
+// judge decides on a request. It refuses the whole request if the policy does not allow everything
+// that the request needs.
 func (g *Guard) judge(operation string, body []byte) error {
 	list, err := needs(operation, body, g.partitionKey)
 	if err != nil {
@@ -51,8 +53,8 @@ func (g *Guard) judge(operation string, body []byte) error {
 	return err
 }
 
-// allows looks for statements that allow what is needed. It is noted where there is just one: what two of them allow, one
-// of them need not.
+// allows looks for statements that allow what is needed. It records the use if there is just one:
+// if two statements allow it, neither of them is needed.
 func (g *Guard) allows(n need) bool {
 	var by []int
 	var patterns []int
@@ -70,7 +72,8 @@ func (g *Guard) allows(n need) bool {
 	return len(by) > 0
 }
 
-// allows tells whether the statement allows what is needed, and which of its patterns that takes.
+// allows reports whether the statement allows what is needed, and returns those of its patterns
+// that are needed for that.
 func (s Statement) allows(n need) (patterns []int, ok bool) {
 	switch {
 	case !slices.Contains(s.Actions, n.action) || !slices.Contains(s.Resources, n.resource):
@@ -82,15 +85,16 @@ func (s Statement) allows(n need) (patterns []int, ok bool) {
 	}
 }
 
-// Refused is what was refused so far, or not understood; nil if nothing.
+// Refused returns all refusals so far, including requests that were not understood; nil if there
+// are none.
 func (g *Guard) Refused() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return errors.Join(g.refused...)
 }
 
-// Unused lists the actions and the patterns of leading keys that are allowed, and without which each request so far would
-// have been allowed all the same.
+// Unused lists the allowed actions and patterns of leading keys that no request so far needed:
+// without them, each of these requests would have been allowed as well.
 func (g *Guard) Unused() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

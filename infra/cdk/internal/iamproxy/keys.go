@@ -7,17 +7,20 @@ import (
 	"strings"
 )
 
-// leadingKeys is the one condition key that is known. Its values are the partition keys that a request names.
+// leadingKeys is the only known condition key. Its values are the partition keys that a request
+// names.
 const leadingKeys = "dynamodb:LeadingKeys"
 
-// Keys is a condition on the partition keys that a request names: each of them must match one of the Patterns.
+// Keys is a condition on the partition keys that a request names: each of them must match one of
+// the Patterns.
 type Keys struct {
 	Patterns []string
 	Like     bool // '*' and '?' in patterns are wildcards
-	Required bool // there must be a key; without, a request that names none passes
+	Required bool // there must be a key; if false, a request without a key passes
 }
 
-// parseCondition knows the operators ForAllValues:StringEquals, ForAllValues:StringLike and Null.
+// parseCondition reads a condition. It knows the operators ForAllValues:StringEquals,
+// ForAllValues:StringLike and Null.
 func parseCondition(value json.RawMessage) (*Keys, error) {
 	var operators map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(value, &operators); err != nil {
@@ -27,7 +30,7 @@ func parseCondition(value json.RawMessage) (*Keys, error) {
 	for operator, on := range operators {
 		operand, known := on[leadingKeys]
 		if !known || len(on) != 1 {
-			return nil, fmt.Errorf("%s is on something else than %s", operator, leadingKeys)
+			return nil, fmt.Errorf("%s is on something other than %s", operator, leadingKeys)
 		}
 		if err := keys.add(operator, operand); err != nil {
 			return nil, fmt.Errorf("%s: %w", operator, err)
@@ -64,7 +67,7 @@ func (k *Keys) add(operator string, operand json.RawMessage) (err error) {
 	return err
 }
 
-// match tells whether each key is allowed, and which patterns that takes, by their index: those that are alone in allowing
+// match reports whether each key is allowed. It returns the index of each pattern that alone allows
 // a key.
 func (k *Keys) match(keys []string) (used []int, ok bool) {
 	if len(keys) == 0 {
@@ -90,10 +93,12 @@ func (k *Keys) matching(key string) (used []int) {
 	return used
 }
 
-// special is what has a meaning in a pattern: policy variables always, and wildcards with Like.
+// special matches what has a meaning in a pattern: policy variables always, and wildcards with
+// Like.
 var special = regexp.MustCompile(`\$\{[^}]*\}?|[*?]`)
 
-// compile translates a pattern. Of the policy variables it knows those that stand for a character of their own.
+// compile translates a pattern. It knows only those policy variables that stand for a character of
+// their own.
 func (k *Keys) compile(pattern string) (*regexp.Regexp, error) {
 	var re strings.Builder
 	var unknown error

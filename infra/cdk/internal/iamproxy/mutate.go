@@ -2,22 +2,24 @@ package iamproxy
 
 import "slices"
 
-// Without is a copy of the policy in which the i-th statement does not allow an action.
+// Without returns a copy of the policy whose i-th statement does not allow an action.
 func (p Policy) Without(i int, action string) Policy {
 	return p.changed(i, func(s *Statement) { s.Actions = without(s.Actions, action) })
 }
 
-// With is a copy of the policy in which the i-th statement allows an action more.
+// With returns a copy of the policy whose i-th statement allows one action more.
 func (p Policy) With(i int, action string) Policy {
 	return p.changed(i, func(s *Statement) { s.Actions = with(s.Actions, action) })
 }
 
-// WithoutKey is a copy of the policy in which the i-th statement, which must have Keys, has a pattern less.
+// WithoutKey returns a copy of the policy whose i-th statement, which must have Keys, has one
+// pattern less.
 func (p Policy) WithoutKey(i int, pattern string) Policy {
 	return p.changed(i, func(s *Statement) { s.Keys.Patterns = without(s.Keys.Patterns, pattern) })
 }
 
-// WithKey is a copy of the policy in which the i-th statement, which must have Keys, has a pattern more.
+// WithKey returns a copy of the policy whose i-th statement, which must have Keys, has one pattern
+// more.
 func (p Policy) WithKey(i int, pattern string) Policy {
 	return p.changed(i, func(s *Statement) { s.Keys.Patterns = with(s.Keys.Patterns, pattern) })
 }

@@ -9,18 +9,20 @@ import (
 
 const service = "dynamodb:"
 
-// A Policy is the statements of an identity that are about DynamoDB. All of them allow something.
+// A Policy is those statements of an identity that are about DynamoDB. Each of them allows
+// something.
 type Policy []Statement
 
-// A Statement allows actions on tables, for requests with leading keys that match if it has Keys.
+// A Statement allows actions on tables. With Keys, it allows them only for requests with leading
+// keys that match.
 type Statement struct {
 	Actions   []string // with the service, such as "dynamodb:GetItem"
 	Resources []string // ARNs, without wildcards
 	Keys      *Keys    // nil allows all rows, and requests without a key
 }
 
-// Parse reads a list of policy statements in JSON, in which nothing is left to be resolved. Statements that are about other
-// services alone are left out. It fails on everything that this package does not know.
+// Parse reads a list of resolved policy statements in JSON. It leaves out statements that are only
+// about other services. It fails on everything that this package does not know.
 func Parse(statements []byte) (Policy, error) {
 	var raw []map[string]json.RawMessage
 	if err := json.Unmarshal(statements, &raw); err != nil {
@@ -65,7 +67,7 @@ func parseStatement(elements map[string]json.RawMessage) (s Statement, foreign b
 	return s, s.foreign(), s.check()
 }
 
-// foreign tells whether the statement is about other services alone.
+// foreign reports whether the statement is only about other services.
 func (s Statement) foreign() bool {
 	return !slices.ContainsFunc(s.Actions, func(action string) bool {
 		return strings.HasPrefix(strings.ToLower(action), service) || strings.ContainsAny(prefix(action), "*?")
@@ -80,7 +82,7 @@ func prefix(action string) string {
 	return name
 }
 
-// check refuses what is not taken literally.
+// check refuses anything that must not be taken literally.
 func (s Statement) check() error {
 	if len(s.Actions) == 0 || len(s.Resources) == 0 {
 		return fmt.Errorf("there is no Action or no Resource")

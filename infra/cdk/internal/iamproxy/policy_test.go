@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is not known is neither allowed nor refused: it is an error.
+// An unknown element is neither allowed nor refused: it is an error.
 func TestParseRefusesWhatItDoesNotKnow(t *testing.T) {
 	const ok = `"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "arn:t"`
 	for name, c := range map[string]struct{ statement, says string }{
@@ -41,8 +41,8 @@ func TestParseRefusesWhatItDoesNotKnow(t *testing.T) {
 		"unresolved resource":  {`"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": {"Ref": "T"}`, "Resource"},
 		"another operator":     {ok + `, "Condition": {"StringEquals": {"dynamodb:LeadingKeys": "a"}}`, "operator is not known"},
 		"any value":            {ok + `, "Condition": {"ForAnyValue:StringEquals": {"dynamodb:LeadingKeys": "a"}}`, "operator is not known"},
-		"another key":          {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": "a"}}`, "something else"},
-		"two keys":             {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "a", "aws:x": "b"}}`, "something else"},
+		"another key":          {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": "a"}}`, "something other"},
+		"two keys":             {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "a", "aws:x": "b"}}`, "something other"},
 		"null is true":         {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "a"}, "Null": {"dynamodb:LeadingKeys": "true"}}`, "only false"},
 		"null alone":           {ok + `, "Condition": {"Null": {"dynamodb:LeadingKeys": "false"}}`, "no comparison"},
 		"two comparisons":      {ok + `, "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "a"}, "ForAllValues:StringLike": {"dynamodb:LeadingKeys": "a"}}`, "another comparison"},

@@ -13,10 +13,12 @@ import (
 	"time"
 )
 
-// Transport returns a transport that sends through base what the guard lets pass, and answers for the rest itself.
+// Transport returns a transport that sends through base those requests that the guard allows, and
+// answers the others itself.
 func (g *Guard) Transport(base http.RoundTripper) http.RoundTripper { return &gate{g, base} }
 
-// Proxy starts a server on this machine that passes requests on to the one at target. Close it when done.
+// Proxy starts a server on this machine that passes requests on to the server at target. Close it
+// when done.
 func (g *Guard) Proxy(target string) (*httptest.Server, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -52,7 +54,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.base.RoundTrip(passed)
 }
 
-// denial is the answer of DynamoDB to what IAM does not allow.
+// denial returns the answer of DynamoDB to a request that IAM does not allow.
 func denial(req *http.Request, operation string, why error) (*http.Response, error) {
 	body, err := json.Marshal(map[string]string{
 		"__type":  "com.amazon.coral.service#AccessDeniedException",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is allowed reaches the server as it was sent, and nothing else does.
+// An allowed request reaches the server as it was sent, and no other request does.
 func TestProxy(t *testing.T) {
 	var arrived []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// account is where all tables are, as far as policies can tell.
+// account is the account and the Region of all tables, for policies.
 const account = "arn:aws:dynamodb:us-east-1:123456789012:table/"
 
-// TableARN is the ARN by which a policy has to name a table.
+// TableARN returns the ARN that a policy must use for a table.
 func TableARN(table string) string { return account + table }
 
-// A need is an action that a request needs to be allowed.
+// A need is an action that a policy must allow for a request.
 type need struct {
 	action   string
 	resource string
@@ -29,7 +29,7 @@ func (n need) String() string {
 	return fmt.Sprintf("%s on %s with leading keys %q", n.action, n.resource, n.keys)
 }
 
-// A value is an attribute's.
+// A value is the value of an attribute.
 type value struct{ S *string }
 
 type row map[string]value
@@ -43,8 +43,8 @@ type action struct {
 	ExpressionAttributeValues row
 }
 
-// needs lists what a request needs. A transaction needs what its parts would on their own: there is no permission for
-// transactions. A batch needs the permission for batches.
+// needs lists what a request needs. A transaction needs what its parts would need alone: there is
+// no permission for transactions. A batch needs the permission for batches.
 func needs(operation string, body []byte, partitionKey string) ([]need, error) {
 	p := parser{partitionKey}
 	switch operation {
@@ -93,7 +93,7 @@ func (p parser) key(operation string, a action) (string, error) {
 
 var equality = regexp.MustCompile(`^\s*\(?\s*([#\w]+)\s*=\s*(:\w+)\s*\)?\s*$`)
 
-// queried is the partition key of a Query.
+// queried returns the partition key of a Query.
 func (p parser) queried(a action) (string, error) {
 	for _, term := range strings.Split(a.KeyConditionExpression, " AND ") {
 		sides := equality.FindStringSubmatch(term)
@@ -183,7 +183,7 @@ func batchRows(operation string, requests json.RawMessage) (rows []row, err erro
 	return rows, err
 }
 
-// resource is the ARN of a table or an index; tables can be named by their ARN.
+// resource returns the ARN of a table or an index. A request can also name a table by its ARN.
 func resource(table, index string) string {
 	arn := table
 	if !strings.HasPrefix(table, "arn:") {

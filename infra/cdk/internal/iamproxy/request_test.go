@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a request needs, as IAM has it.
+// Requests need what IAM asks for.
 func TestNeeds(t *testing.T) {
 	const key = `"TableName": "t", "Key": {"pk": {"S": "a"}, "sk": {"S": "b"}}`
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestGuard(t *testing.T) {
 	if err := guard.judge("GetItem", []byte(`{"TableName": "u", "Key": {"pk": {"S": "a"}}}`)); err == nil {
 		t.Error("another table is allowed")
 	}
-	// UpdateItem of "b" is allowed twice, so the first statement need not.
+	// UpdateItem of "b" is allowed twice, so the first statement is not needed.
 	want := []string{"statement 0: dynamodb:UpdateItem", "statement 0: the leading key b", "statement 0: the leading key c"}
 	if got := guard.Unused(); !slices.Equal(got, want) {
 		t.Errorf("unused are %q, want %q", got, want)

@@ -17,7 +17,7 @@ const (
 	reaper  = library + "/lambda/reaper"
 )
 
-// built is the reaper's executable, built once for all tests of a package.
+// built builds the reaper's executable, once for all tests of a package.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "dynamolease-reaper-")
 	if err != nil {
@@ -34,8 +34,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Build returns the path of the reaper's bootstrap for this machine. The first call of a test process builds it, and
-// [Clean] removes it.
+// Build returns the path of the reaper's bootstrap for this machine. The first call in a test
+// process builds it, and [Clean] removes it.
 func Build(t testing.TB) string {
 	t.Helper()
 	path, err := built()
@@ -45,16 +45,17 @@ func Build(t testing.TB) string {
 	return path
 }
 
-// Clean removes what Build built. Call it at the end of TestMain, of a package that calls Build.
+// Clean removes what Build built. If a package calls Build, call Clean at the end of its TestMain.
 func Clean() error {
 	path, err := built()
 	if err != nil {
-		return nil // the tests have said so
+		return nil // the tests have reported it
 	}
 	return os.RemoveAll(filepath.Dir(path))
 }
 
-// emulator is the path of the emulator. It is a tool of this module, so the go command builds and caches it.
+// emulator returns the path of the emulator. It is a tool of this module, so the go command builds
+// and caches it.
 var emulator = sync.OnceValues(func() (string, error) { return output("", "go", "tool", "-n", "aws-lambda-rie") })
 
 // output runs a program and returns what it prints.

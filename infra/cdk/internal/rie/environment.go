@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// environment is what Lambda would give the function, and what the function has of its own. Nothing else of the test's
-// environment gets there.
+// environment returns the variables that Lambda would set, and those of the function itself. It
+// passes on nothing else of the test's environment, except PATH.
 func (f Function) environment() []string {
 	timeout := f.Timeout
 	if timeout == 0 {

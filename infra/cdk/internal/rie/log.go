@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// A log keeps what is written to it.
+// A log keeps everything that is written to it.
 type log struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -32,7 +32,8 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// line returns the first whole line that has text in it, and otherwise what to wait for until there is more.
+// line returns the first whole line that contains the text. If there is none, it returns a channel
+// that is closed when the log grows.
 func (l *log) line(text string) (string, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,7 +20,8 @@ type Process struct {
 	client *http.Client
 }
 
-// Invoke invokes the function. The error is one of reaching the emulator; what went wrong in the function is in the body.
+// Invoke invokes the function. The error is about reaching the emulator. A failure of the function
+// is in the body.
 func (p *Process) Invoke(ctx context.Context, payload []byte) (body []byte, status int, err error) {
 	return p.get(ctx, http.MethodPost, p.url+"/2015-03-31/functions/function/invocations", payload)
 }
@@ -39,23 +40,23 @@ func (p *Process) get(ctx context.Context, method, url string, payload []byte) (
 	return body, resp.StatusCode, err
 }
 
-// Logs is what the emulator and the function have printed so far.
+// Logs returns what the emulator and the function have printed so far.
 func (p *Process) Logs() string { return p.out.String() }
 
-// Await returns when the log has a line with the text in it, and returns that line. It fails when ctx ends, or when the
-// emulator does before.
+// Await waits until a line of the log contains the text, and returns that line. It fails if ctx
+// ends or the emulator ends first.
 func (p *Process) Await(ctx context.Context, text string) (string, error) {
 	return p.out.await(ctx, p.exited, text)
 }
 
-// Signal sends a signal to the emulator: SIGTERM has it end the function and then itself, as Lambda does when it
-// has no more use for a process.
+// Signal sends a signal to the emulator. On SIGTERM, the emulator ends the function and then
+// itself, as Lambda does when it needs a process no more.
 func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
 
-// Exited is closed when the emulator has ended and the log is complete.
+// Exited returns a channel that is closed when the emulator has ended and the log is complete.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// SignalFunction sends a signal to the process of the function, which has been invoked.
+// SignalFunction sends a signal to the process of the function. Invoke the function first.
 func (p *Process) SignalFunction(signal syscall.Signal) error {
 	children, err := childrenOf(p.cmd.Process.Pid)
 	if err != nil {
@@ -67,7 +68,8 @@ func (p *Process) SignalFunction(signal syscall.Signal) error {
 	return syscall.Kill(children[0], signal)
 }
 
-// Stop kills the function and the emulator at once, and returns when they are gone. It may be called more than once.
+// Stop kills the function and the emulator at once, and returns when they are gone. It may be
+// called more than once.
 func (p *Process) Stop() {
 	select {
 	case <-p.exited:

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// attributes have the emulator end, and the function with it, when this process dies, however it dies.
+// attributes returns attributes that make the emulator end when this process dies, however it dies.
+// The emulator then ends the function.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: true}
 }
@@ -21,7 +22,7 @@ func lockThread() (unlock func()) {
 	return runtime.UnlockOSThread
 }
 
-// childrenOf returns the processes that a process has started and that still run.
+// childrenOf returns the running processes that a process has started.
 func childrenOf(pid int) ([]int, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -33,7 +34,8 @@ func childrenOf(pid int) ([]int, error) {
 		if err != nil {
 			continue // it has ended
 		}
-		// The second field is the name in parentheses, with anything in it; state and parent come after.
+		// The second field is the name in parentheses, with anything in it; state and parent come
+		// after.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 || string(fields[0]) == "Z" || string(fields[1]) != strconv.Itoa(pid) {
 			continue

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A test process that is killed leaves neither the emulator nor a function behind that is in the middle of an invocation.
+// If a test process is killed in the middle of an invocation, it leaves neither the emulator nor
+// the function behind.
 func TestFunctionEndsWithTheTest(t *testing.T) {
 	if bootstrap := os.Getenv(bootstrapVariable); bootstrap != "" {
 		invokeForEver(t, bootstrap)
@@ -87,7 +88,7 @@ func invokeForEver(t *testing.T, bootstrap string) {
 	select {}
 }
 
-// awaitEnd waits until a process of somebody else has ended.
+// awaitEnd waits until a process that another process has started ends.
 func awaitEnd(t *testing.T, pid string) {
 	t.Helper()
 	if _, err := strconv.Atoi(pid); err != nil {
@@ -110,7 +111,7 @@ func awaitEnd(t *testing.T, pid string) {
 	}
 }
 
-// Where the emulator ends at once, the error says why.
+// If the emulator ends at once, the error says why.
 func TestStartTellsWhy(t *testing.T) {
 	_, err := start(t.Context(), "/bin/false", Function{})
 	if err == nil || !strings.Contains(err.Error(), errExited.Error()) {
@@ -118,7 +119,7 @@ func TestStartTellsWhy(t *testing.T) {
 	}
 }
 
-// A function that is no executable fails its invocation.
+// An invocation fails if the function is not an executable.
 func TestInvokeWithoutAFunction(t *testing.T) {
 	p := Start(t.Context(), t, Function{Bootstrap: filepath.Join(t.TempDir(), "bootstrap")})
 	body, status, err := p.Invoke(t.Context(), nil)

@@ -17,18 +17,19 @@ const (
 	probePeriod   = 5 * time.Millisecond
 )
 
-// errExited is returned when the emulator ends although nobody stopped it.
+// errExited is returned if the emulator ends although nobody stopped it.
 var errExited = errors.New("the emulator exited")
 
-// A Function is what the emulator is to run.
+// A Function is a program that the emulator runs.
 type Function struct {
 	Bootstrap string            // absolute path of the executable
 	Env       map[string]string // besides Lambda's own, and dummy credentials; wins over these
 	Timeout   time.Duration     // of an invocation, in whole seconds; defaults to 10 seconds
 }
 
-// Start starts an emulator and returns when it can be invoked. It is stopped when the test ends, and its log printed if
-// the test failed. Should the test's process die before, the emulator ends the function and itself.
+// Start starts an emulator and returns when it can be invoked. When the test ends, the emulator is
+// stopped, and its log is printed if the test failed. If the test process dies before that, the
+// emulator ends the function and itself.
 func Start(ctx context.Context, t testing.TB, f Function) *Process {
 	t.Helper()
 	program, err := emulator()
@@ -50,8 +51,8 @@ func Start(ctx context.Context, t testing.TB, f Function) *Process {
 	return p
 }
 
-// start chooses ports that are free. Someone else may take one in between; then the emulator exits, and the next ports
-// are tried.
+// start chooses free ports. If another program takes one of them first, the emulator exits, and
+// start tries the next ports.
 func start(ctx context.Context, program string, f Function) (*Process, error) {
 	var err error
 	for range startAttempts {
@@ -88,7 +89,8 @@ func newProcess(program string, addresses [2]string, f Function) *Process {
 	return p
 }
 
-// launch starts the process, on a thread that lives as long: the kernel tells the process when that thread ends.
+// launch starts the process on a thread that lives as long as the process: the kernel tells the
+// process when that thread ends.
 func (p *Process) launch() error {
 	started := make(chan error)
 	go func() {
@@ -125,7 +127,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	}
 }
 
-// freeAddresses returns two local addresses at which nobody listens.
+// freeAddresses returns two local addresses at which no process listens.
 func freeAddresses(ctx context.Context) (addresses [2]string, err error) {
 	var config net.ListenConfig
 	for i := range addresses {

@@ -1,4 +1,5 @@
-// Package stub makes stand-ins for the reaper's program, for tests that only synthesize: its header is all that is looked at.
+// Package stub makes stand-ins for the reaper's program. They are for tests that only synthesize,
+// because a synthesis reads only the header of the program.
 package stub
 
 import (
@@ -10,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Program writes a file called bootstrap into a folder, which is made if need be: the header of a Linux program for a
-// machine.
+// Program writes a file called bootstrap into a folder, and makes the folder if it is missing. The
+// file is the header of a Linux program for a machine.
 func Program(dir string, machine elf.Machine) error {
 	header := elf.Header64{
 		Ident:   [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},

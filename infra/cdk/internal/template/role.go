@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Statements are the policy statements of a role, resolved, in JSON: those in policies of their own, which is all that
-// it may have.
+// Statements returns the policy statements of a role, resolved, in JSON. The role may have only
+// policies of the type AWS::IAM::Policy.
 func (t *Template) Statements(role string) ([]byte, error) {
 	r, ok := t.Resources[role]
 	if !ok || r.Type != "AWS::IAM::Role" {

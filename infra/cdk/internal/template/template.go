@@ -1,5 +1,5 @@
-// Package template reads synthesized CloudFormation templates, for tests that apply what is in them. It fails on what it
-// does not know.
+// Package template reads synthesized CloudFormation templates, for tests that apply them. It fails
+// on everything that it does not know.
 package template
 
 import (
@@ -46,12 +46,14 @@ func (t *Template) Only(kind string) (id string, r Resource, err error) {
 	return id, r, nil
 }
 
-// Bound is a copy of the template in which references to a resource stand for what is given.
+// Bound returns a copy of the template in which references to a resource have the given name and
+// ARN.
 func (t *Template) Bound(id, name, arn string) *Template {
 	return &Template{Resources: t.Resources, names: map[string]string{id: name}, arns: map[string]string{id: arn}}
 }
 
-// Resolve replaces references in a value. Those to resources that are not bound become "<id>", or "<id.Arn>".
+// Resolve replaces references in a value. References to resources that are not bound become "<id>",
+// or "<id.Arn>".
 func (t *Template) Resolve(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
