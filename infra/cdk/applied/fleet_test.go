@@ -67,8 +67,8 @@ type fleet struct {
 }
 
 // runFleet lets two nodes work under a policy, in virtual time: one alone, then both, then one of
-// them dies. It returns what went wrong first: the work, a request that was refused, or a
-// permission that nothing needed.
+// them dies. It returns the first fault: failed work, a request that was refused, or a permission
+// that nothing needed.
 func runFleet(t *testing.T, w *world, policy iamproxy.Policy) (err error) {
 	t.Helper()
 	// Writes besides leases are the affair of the program, and need their own grant.

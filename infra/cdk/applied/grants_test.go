@@ -6,8 +6,8 @@ import (
 	"github.com/dynamolease/dynamolease/infra/cdk/internal/iamproxy"
 )
 
-// A run does everything that a grant is for, under a policy, and returns what went wrong first.
-// Each run makes its own table.
+// A run does everything that a grant is for, under a policy, and returns the first fault. Each run
+// makes its own table.
 type run func(t *testing.T, w *world, policy iamproxy.Policy) error
 
 // purposes are the runs that the grants are for, by the names of their roles.

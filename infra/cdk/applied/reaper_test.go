@@ -15,9 +15,9 @@ import (
 const positionRow = "R#reaper POSITION"
 
 // runReaper lets the reaper's real program reap a table with dead and live rows, with the
-// template's environment and under a policy, until it reports that it is done. It returns what went
-// wrong first: a request that was refused, a row that is wrongly gone or wrongly there, or a
-// permission that nothing needed.
+// template's environment and under a policy, until it reports that it is done. It returns the first
+// fault: a request that was refused, a row that is wrongly gone or wrongly there, or a permission
+// that nothing needed.
 func runReaper(t *testing.T, h *hospital, policy iamproxy.Policy) error {
 	t.Helper()
 	before := h.admit(t)

@@ -143,7 +143,7 @@ func text(v types.AttributeValue) string {
 	return s.Value
 }
 
-// unneeded returns an error that lists what a policy allows but nothing needed.
+// unneeded returns an error that lists the permissions of a policy that nothing needed.
 func unneeded(guard *iamproxy.Guard) error {
 	if unused := guard.Unused(); len(unused) > 0 {
 		return fmt.Errorf("allowed, and never needed: %s", strings.Join(unused, "; "))

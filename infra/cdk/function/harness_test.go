@@ -85,7 +85,7 @@ type process struct {
 	*rie.Process
 }
 
-// A run is the answer of the function: what it did, or what went wrong.
+// A run is the answer of the function: the figures of the run, or its error.
 type run struct {
 	Table                              string
 	Scanned, Due, Deleted, Raced, Kept int

@@ -41,8 +41,8 @@ type Props struct {
 	// Alarms says what the alarms do.
 	Alarms Alarms
 
-	// Dashboard adds a CloudWatch dashboard of the table, its reaper and its alarms. The first
-	// three dashboards of an account are free.
+	// Dashboard adds a CloudWatch dashboard of the table, its reaper and its alarms. CloudWatch
+	// charges for each dashboard beyond the first three of an account.
 	Dashboard bool
 }
 

@@ -2,7 +2,7 @@
 // the requests that an IAM policy allows. The server itself knows no policies.
 //
 // It is for tests that a program and its policy fit together. A [Guard] refuses what the policy
-// does not allow, as IAM would. Afterwards it lists what the policy allows but nothing needed
+// does not allow, as IAM would. Afterwards it lists the permissions that nothing needed
 // ([Guard.Unused]). It knows only the elements of policies that are in use here. [Parse] fails on
 // any other element, so the guard never allows or refuses a request because of something that it
 // did not understand.

@@ -18,7 +18,7 @@ type Guard struct {
 	refused []error
 }
 
-// usage is what requests have needed of one statement.
+// usage records which actions and patterns of one statement the requests have needed.
 type usage struct {
 	actions  map[string]bool
 	patterns map[int]bool

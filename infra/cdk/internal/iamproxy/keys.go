@@ -93,8 +93,8 @@ func (k *Keys) matching(key string) (used []int) {
 	return used
 }
 
-// special matches what has a meaning in a pattern: policy variables always, and wildcards with
-// Like.
+// special matches the parts of a pattern that have a meaning: policy variables always, and
+// wildcards with Like.
 var special = regexp.MustCompile(`\$\{[^}]*\}?|[*?]`)
 
 // compile translates a pattern. It knows only those policy variables that stand for a character of

@@ -45,7 +45,8 @@ func Build(t testing.TB) string {
 	return path
 }
 
-// Clean removes what Build built. If a package calls Build, call Clean at the end of its TestMain.
+// Clean removes the executable that Build built. If a package calls Build, call Clean at the end of
+// its TestMain.
 func Clean() error {
 	path, err := built()
 	if err != nil {
