@@ -75,7 +75,10 @@ func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) 
 // play plays the steps, until one shows a violation.
 func (s *simulation) play() {
 	s.event("cold start", len(s.script.first))
-	s.change(s.script.first, nil, 2*s.round(), exact, func() {
+	// Nodes that start at one moment may miss each other in their first round. A node that has taken too
+	// much then gives it up in its second round, or in its third if partitions were still free, and
+	// others take that in the round after.
+	s.change(s.script.first, nil, 4*s.round(), loose, func() {
 		for _, name := range s.script.first {
 			s.start(name)
 		}
