@@ -15,10 +15,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
 )
 
+// ended waits for the end of a manager. One that goes on beyond its deadline renews, and would for ever.
+func (b *boot) ended(m *processlease.Manager) {
+	b.w.Helper()
+	select {
+	case <-m.Done():
+	case <-time.After(3 * ttl):
+		b.w.Fatalf("the manager goes on, with %v left of %v", m.Remaining(), m.Lease())
+	}
+}
+
 // over waits for the end of a manager and checks that it is final.
 func (b *boot) over(m *processlease.Manager, cause error) {
 	b.w.Helper()
-	<-m.Done()
+	b.ended(m)
 	if m.Valid() || m.Remaining() != 0 || !errors.Is(m.Err(), cause) {
 		b.w.Errorf("valid %v, %v remaining, ended with %v, want %v", m.Valid(), m.Remaining(), m.Err(), cause)
 	}
@@ -196,7 +206,7 @@ func TestManager(t *testing.T) {
 		o := b.observe()
 		b.Pass(2 * ttl)
 		won := b.tryTakeover(o)
-		<-m.Done()
+		a.ended(m)
 		held := new(processlease.HeldError)
 		if !won.Acquired || !errors.As(m.Err(), &held) || held.Record != won.Record {
 			w.Errorf("ended with %v, want %v in it", m.Err(), won.Record)

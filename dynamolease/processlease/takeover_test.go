@@ -227,7 +227,7 @@ func TestTakeover(t *testing.T) {
 			w.Fatalf("not taken over: %+v", out)
 		}
 		before := w.row("HEAD")
-		<-m.Done()
+		a.ended(m)
 		if err := m.Resign(w.Context()); err != nil {
 			w.Errorf("resign: %v", err)
 		}
