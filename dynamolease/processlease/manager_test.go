@@ -21,7 +21,7 @@ func (b *boot) ended(m *processlease.Manager) {
 	select {
 	case <-m.Done():
 	case <-time.After(3 * ttl):
-		b.w.Fatalf("the manager goes on, with %v left of %v", m.Remaining(), m.Lease())
+		b.w.Fatalf("the manager goes on, with %v left of %v", m.Remaining(), m.Record())
 	}
 }
 
