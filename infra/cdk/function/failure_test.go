@@ -41,7 +41,7 @@ func TestRunWithoutProgressFails(t *testing.T) {
 	w := newWorld(t)
 	w.path.Every("", dynamotest.Hang())
 	p := w.start(3 * time.Second)
-	if r := p.invoke(); !strings.Contains(r.ErrorMessage, "no row was read") {
+	if r := p.invoke(); !strings.Contains(r.ErrorMessage, "before it read a row") {
 		t.Errorf("the run is %+v", r)
 	}
 	if line := p.line(`"reaped"`); line["level"] != "ERROR" {
