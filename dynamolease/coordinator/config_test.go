@@ -99,9 +99,9 @@ func refusing(t *testing.T) *dynamolease.Store {
 func TestConfigOfTheStore(t *testing.T) {
 	store := refusing(t)
 	for name, change := range map[string]func(c *coordinator.Config){
-		"node":    func(c *coordinator.Config) { c.Node = strings.Repeat("a", 300) },
-		"service": func(c *coordinator.Config) { c.Service = strings.Repeat("x", 5000) },
-		"ttl":     func(c *coordinator.Config) { c.TTL = 1 << 62 },
+		"Config.Node":    func(c *coordinator.Config) { c.Node = strings.Repeat("a", 300) },
+		"Config.Service": func(c *coordinator.Config) { c.Service = strings.Repeat("x", 5000) },
+		"Config.TTL":     func(c *coordinator.Config) { c.TTL = 1 << 62 },
 	} {
 		t.Run("CO12/"+name, func(t *testing.T) {
 			cfg := coordinator.Config{

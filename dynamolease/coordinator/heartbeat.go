@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,9 @@ func (c *Coordinator) join(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &argument), errors.As(err, &setup), request.Classify(err, true) == request.Failed:
+		case errors.As(err, &argument):
+			return refuse(fieldOf(argument.Argument), "%s", argument.Problem)
+		case errors.As(err, &setup), request.Classify(err, true) == request.Failed:
 			return err
 		case ctx.Err() != nil:
 			return nil
@@ -30,6 +33,18 @@ func (c *Coordinator) join(ctx context.Context) error {
 		if !sleep(ctx, c.cfg.Interval/4) {
 			return nil
 		}
+	}
+}
+
+// fieldOf returns the field of Config that an argument of OpenSession comes from.
+func fieldOf(argument string) string {
+	switch argument {
+	case "Node.Name":
+		return "Config.Node"
+	case "ttl":
+		return "Config.TTL"
+	default:
+		return "Config" + strings.TrimPrefix(argument, "Node")
 	}
 }
 
