@@ -10,7 +10,7 @@ import (
 
 // A Bulk makes the same change to many rows, each of them independent: one that was lost holds up
 // no other.
-type Bulk[R Record[R]] struct {
+type Bulk[R Row[R]] struct {
 	Table  *Table
 	Cache  *Cache[R]
 	Decode func(Item) (R, error)
@@ -29,7 +29,7 @@ type Bulk[R Record[R]] struct {
 }
 
 // A BulkRow is one row of a bulk, and what became of it.
-type BulkRow[R Record[R]] struct {
+type BulkRow[R Row[R]] struct {
 	Key     Key
 	Applied *Pending[R]    // the attempt that changed it
 	Answer  request.Answer // to the request that said so

@@ -16,7 +16,7 @@ import (
 // A batch changes up to 100 rows of a bulk with one transaction. A transaction does all or nothing,
 // so one row that was lost cancels the others: the cancellation says what became of each, and the
 // rest is sent again at once.
-type batch[R Record[R]] struct {
+type batch[R Row[R]] struct {
 	bulk   *Bulk[R]
 	rows   []*BulkRow[R]
 	budget *request.Budget

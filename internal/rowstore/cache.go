@@ -9,7 +9,7 @@ import (
 // A Cache holds the rows that were written last, so that the next write of each needs no read
 // before it. Nothing is decided from it without a compare-and-set: a row that changed since costs a
 // request more. It is safe for concurrent use.
-type Cache[R Record[R]] struct {
+type Cache[R Row[R]] struct {
 	mu   sync.Mutex
 	rows map[Key]cached[R]
 	full int // sweep at so many rows
@@ -18,7 +18,7 @@ type Cache[R Record[R]] struct {
 	dead func(row R, latest int64) bool
 }
 
-type cached[R Record[R]] struct {
+type cached[R Row[R]] struct {
 	Known[R]
 	since int64 // the latest that the store's clock may have shown, in milliseconds
 }
@@ -30,7 +30,7 @@ const (
 
 // NewCache returns an empty cache. It drops a row once dead says that the row is of no use any
 // more.
-func NewCache[R Record[R]](dead func(row R, latest int64) bool) *Cache[R] {
+func NewCache[R Row[R]](dead func(row R, latest int64) bool) *Cache[R] {
 	return &Cache[R]{rows: make(map[Key]cached[R]), full: firstSweep, dead: dead}
 }
 

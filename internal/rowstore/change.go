@@ -15,7 +15,7 @@ import (
 var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
 
 // A Change is a compare-and-set of one row, described by what to do with the row as it is seen.
-type Change[R Record[R]] struct {
+type Change[R Row[R]] struct {
 	Key    Key
 	Cache  *Cache[R] // of the rows of this kind; nil for none
 	Decode func(Item) (R, error)
@@ -56,11 +56,11 @@ type Change[R Record[R]] struct {
 func AnyRow[R any](R) bool { return true }
 
 // Always is the Start of a change that writes whatever the row is.
-func Always[R Record[R]](Known[R], Moment) bool { return true }
+func Always[R Row[R]](Known[R], Moment) bool { return true }
 
 // A Proposal says what to write. The zero value writes nothing: the row that was seen is the
 // answer.
-type Proposal[R Record[R]] struct {
+type Proposal[R Row[R]] struct {
 	Write bool
 	Next  R
 
@@ -69,10 +69,10 @@ type Proposal[R Record[R]] struct {
 }
 
 // Write proposes to make the row next.
-func Write[R Record[R]](next R) Proposal[R] { return Proposal[R]{Write: true, Next: next} }
+func Write[R Row[R]](next R) Proposal[R] { return Proposal[R]{Write: true, Next: next} }
 
 // A Changed is a change of which the outcome is known.
-type Changed[R Record[R]] struct {
+type Changed[R Row[R]] struct {
 	Known   Known[R]    // the row as it is now
 	Applied *Pending[R] // the attempt that was applied; nil when Propose had nothing to write
 	Answer  request.Answer

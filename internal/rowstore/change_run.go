@@ -35,7 +35,7 @@ func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
 }
 
 // A running is the state of one change.
-type running[R Record[R]] struct {
+type running[R Row[R]] struct {
 	Change[R]
 	table   *Table
 	timeout time.Duration

@@ -2,8 +2,8 @@ package rowstore
 
 import "slices"
 
-// A Record is one kind of row.
-type Record[R any] interface {
+// A Row is one kind of row.
+type Row[R any] interface {
 	Rev() string // "" for a row that is not there
 	WithRev(rev string) R
 	Attributes() []Attribute // what a write sets and removes
@@ -16,13 +16,13 @@ type Record[R any] interface {
 
 // A Known is a row as it was last seen, and the writes of ours that are pending: never answered.
 // Each of them may have been applied, or may be yet.
-type Known[R Record[R]] struct {
+type Known[R Row[R]] struct {
 	Row     R
 	Pending []Pending[R]
 }
 
 // A Pending is a write that was never answered.
-type Pending[R Record[R]] struct {
+type Pending[R Row[R]] struct {
 	Row R
 	At  Moment // when the attempt began
 	By  any    // for whom it was made
