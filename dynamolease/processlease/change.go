@@ -3,6 +3,7 @@ package processlease
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -56,8 +57,13 @@ func (c *change) do(ctx context.Context) (Result, error) {
 		c.identity.heads.Keep(k, done.Known, at)
 		return Result{Record: done.Known.Row.Record}, nil
 	}
-	c.identity.heads.Keep(k, done.Known, done.Applied.At)
 	applied := done.Applied.Row
+	// This write and the pending ones before it have had their turn: none is recognised again.
+	c.identity.attempts.settle(applied.Seq)
+	done.Known.Pending = slices.DeleteFunc(slices.Clone(done.Known.Pending), func(p rowstore.Pending[headWrite]) bool {
+		return p.Row.Seq <= applied.Seq
+	})
+	c.identity.heads.Keep(k, done.Known, done.Applied.At)
 	if applied.fence != nil {
 		a.retire(ctx, applied.fence.Predecessor)
 	}
@@ -74,9 +80,11 @@ func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 			h, err := decodeHead(c.identity.node, row)
 			return headWrite{head: h}, err
 		},
-		Start:    func(known rowstore.Known[headWrite], _ rowstore.Moment) bool { return known.Row.Owner == c.owner },
-		Propose:  c.propose,
-		Together: fenceRefused,
+		Start:      func(known rowstore.Known[headWrite], _ rowstore.Moment) bool { return known.Row.Owner == c.owner },
+		Propose:    c.propose,
+		Together:   fenceRefused,
+		Sending:    func(p rowstore.Pending[headWrite]) { c.identity.attempts.note(p.Row) },
+		TurnedAway: func(p rowstore.Pending[headWrite]) { c.identity.attempts.drop(p.Row.rev) },
 	}
 	if c.by != nil {
 		r.By = c.by
@@ -100,7 +108,7 @@ func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (row
 		return rowstore.Proposal[headWrite]{}, missing("the head was deleted")
 	}
 	c.existed = seen.Row.exists()
-	earlier, ours := seen.PendingRev(seen.Row.rev)
+	earlier, ours := c.identity.attempts.find(seen.Row.rev)
 	next, err := c.decide(seen.Row.head, ours)
 	if err != nil || next.Node == "" {
 		return rowstore.Proposal[headWrite]{}, err
@@ -110,7 +118,7 @@ func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (row
 	if next.fence != nil {
 		p.Together = next.fence.writes(c.identity.authority.rows)
 	} else if ours {
-		p.Next.fence = earlier.Row.fence // an earlier call took over, and its answer was lost
+		p.Next.fence = earlier.fence // an earlier call took over, and its answer was lost
 	}
 	return p, nil
 }

@@ -16,6 +16,7 @@ type Identity struct {
 	authority *Authority
 	node      string
 	heads     *rowstore.Cache[headWrite] // the head as this process last wrote it, and pending writes
+	attempts  attempts
 }
 
 // Identity returns the identity of a node. It makes no request. The error is a

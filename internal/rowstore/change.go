@@ -40,6 +40,10 @@ type Change[R Row[R]] struct {
 	// for none.
 	Counts func(Pending[R]) bool
 
+	// Sending takes in an attempt before it is sent, and TurnedAway one that was not done; nil for
+	// nothing to note.
+	Sending, TurnedAway func(Pending[R])
+
 	// Hidden reports of a row, left by somebody else, whether an attempt may have been applied before
 	// that; nil where the row would show it.
 	Hidden func(R) bool

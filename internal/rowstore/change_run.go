@@ -26,7 +26,7 @@ func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
 		return run.fail(err)
 	}
 	err := t.Try(ctx, run.Budget, run.timeout, Attempts{
-		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered,
+		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered, NotDone: run.turnedAway,
 	})
 	if err != nil {
 		return run.fail(err)
@@ -64,6 +64,9 @@ func (r *running[R]) next(ctx context.Context) (Send, error) {
 		if r.Consult != nil {
 			if err := r.Consult(ctx, r.seen.Row, r.Budget, r.timeout); err != nil {
 				return nil, err
+			}
+			if r.table.Timeless { // nothing is judged by the time: the attempt begins now
+				r.at, _ = r.moment()
 			}
 		}
 		p, err := r.Propose(r.seen, r.at)
@@ -164,6 +167,9 @@ func (r *running[R]) see(row Item) error {
 func (r *running[R]) attempt(p Proposal[R]) Send {
 	next := p.Next.WithRev(uuid.NewString())
 	r.attempts = append(r.attempts, Pending[R]{next, r.at, r.By})
+	if r.Sending != nil {
+		r.Sending(*r.latest())
+	}
 	condition := p.Condition
 	if condition == nil {
 		revs := r.seen.RevIn(next, r.By)
@@ -185,30 +191,50 @@ func (r *running[R]) unanswered() {
 	r.seen.Add(a.Row, a.At, a.By)
 }
 
+func (r *running[R]) turnedAway(error) {
+	if r.TurnedAway != nil {
+		r.TurnedAway(*r.latest())
+	}
+}
+
 // refused looks at the row that a refusal brought along: an earlier attempt of ours has left it,
 // which then was applied and whose answer was lost, or somebody else has written it.
 func (r *running[R]) refused(ctx context.Context, answer request.Answer, refusal error) (wait bool, err error) {
-	if row, came := RefusedRow(refusal); came {
-		err = r.see(row)
-		r.sighted = r.at
-	} else { // the row may be as it was
-		answer, err = r.together(ctx, refusal)
+	row, came := RefusedRow(refusal)
+	if !came { // the row may be as it was
+		return r.together(ctx, refusal)
 	}
+	if err := r.see(row); err != nil {
+		return false, err
+	}
+	r.sighted = r.at
+	r.own(answer)
+	return r.crowded(), nil
+}
+
+// crowded counts a refusal, and reports whether there are so many writers that they must be spread.
+func (r *running[R]) crowded() bool {
+	r.refusals++
+	return r.success == nil && r.refusals > 2
+}
+
+// together reads the row after a refusal whose reason is another row of the transaction.
+func (r *running[R]) together(ctx context.Context, refusal error) (wait bool, err error) {
+	if r.Together != nil {
+		if err := r.Together(refusal); err != nil {
+			return false, err
+		}
+	}
+	rev, unknown := r.seen.Row.Rev(), r.unknown
+	answer, err := r.read(ctx)
 	if err != nil {
 		return false, err
 	}
 	r.own(answer)
-	r.refusals++
-	return r.success == nil && r.refusals > 2, nil // many writers at once: spread them
-}
-
-func (r *running[R]) together(ctx context.Context, refusal error) (request.Answer, error) {
-	if r.Together != nil {
-		if err := r.Together(refusal); err != nil {
-			return request.Answer{}, err
-		}
-	}
-	return r.read(ctx)
+	// An attempt that was not answered may be half committed: a row as it was does not show that.
+	r.unknown = r.unknown || unknown && r.seen.Row.Rev() == rev
+	crowded := r.crowded()
+	return crowded || r.Together != nil && r.success == nil, nil // the store is busy with the rows
 }
 
 // own takes in whether the row, just seen, is as an attempt of ours left it.
