@@ -130,7 +130,7 @@ func (r *report) billTable() table {
 	return table{
 		name: "calls", title: "What a call sends and is billed as", rows: rows, text: []int{0, 5},
 		note: `Units are counted from the requests and answers by DynamoDB's documented rules: a strongly consistent read is a unit for
-each 4 KB of what was read, a write one for each 1 KB of the item, in a transaction two, all rounded up.`,
+each 4 KB read, a write one for each 1 KB of the item, in a transaction two, all rounded up.`,
 	}
 }
 
