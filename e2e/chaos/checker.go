@@ -26,8 +26,8 @@ func (v *verdict) violate(format string, args ...any) {
 	v.violations = append(v.violations, fmt.Sprintf(format, args...))
 }
 
-// A tenure is the time in which a process believed in one lease under one epoch.
-type tenure struct {
+// A holding is the time in which a process believed in one lease under one epoch.
+type holding struct {
 	process   string
 	partition int
 	epoch     int64
@@ -38,8 +38,8 @@ type tenure struct {
 // judge compares the records with each other and with the rows.
 func judge(e evidence) verdict {
 	var v verdict
-	byPartition := make(map[int][]tenure)
-	for _, r := range tenures(e) {
+	byPartition := make(map[int][]holding)
+	for _, r := range holdings(e) {
 		byPartition[r.partition] = append(byPartition[r.partition], r)
 	}
 	for partition, list := range byPartition {
@@ -57,8 +57,8 @@ func judge(e evidence) verdict {
 	return v
 }
 
-// tenures are the times of belief that the events amount to. A handler that was called again under the same lease goes on.
-func tenures(e evidence) []tenure {
+// holdings are the times of belief that the events amount to. A handler that was called again under the same lease goes on.
+func holdings(e evidence) []holding {
 	type key struct {
 		process   string
 		partition int
@@ -66,13 +66,13 @@ func tenures(e evidence) []tenure {
 	}
 	events := slices.Clone(e.events)
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
-	found := make(map[key]*tenure)
-	var order []*tenure
+	found := make(map[key]*holding)
+	var order []*holding
 	for _, ev := range events {
 		k := key{ev.Process, ev.Partition, ev.Epoch}
 		r := found[k]
 		if r == nil {
-			r = &tenure{process: ev.Process, partition: ev.Partition, epoch: ev.Epoch, from: ev.At}
+			r = &holding{process: ev.Process, partition: ev.Partition, epoch: ev.Epoch, from: ev.At}
 			found[k] = r
 			order = append(order, r)
 		}
@@ -86,7 +86,7 @@ func tenures(e evidence) []tenure {
 			r.to, r.over = min(r.to, ev.At), true
 		}
 	}
-	list := make([]tenure, len(order))
+	list := make([]holding, len(order))
 	for i, r := range order {
 		if died, ok := e.died[r.process]; ok && !r.over {
 			r.to = min(r.to, died)
@@ -94,13 +94,13 @@ func tenures(e evidence) []tenure {
 		list[i] = *r
 	}
 	// One that had nothing left from the beginning never believed: it was stopped just before.
-	return slices.DeleteFunc(list, func(t tenure) bool { return t.to == 0 })
+	return slices.DeleteFunc(list, func(t holding) bool { return t.to == 0 })
 }
 
-// order checks that tenures of one partition do not overlap, and that epochs grow with each.
-func (v *verdict) order(partition int, list []tenure) {
-	slices.SortStableFunc(list, func(a, b tenure) int { return cmp.Compare(a.from, b.from) })
-	var last tenure // that ends latest
+// order checks that holdings of one partition do not overlap, and that epochs grow with each.
+func (v *verdict) order(partition int, list []holding) {
+	slices.SortStableFunc(list, func(a, b holding) int { return cmp.Compare(a.from, b.from) })
+	var last holding // that ends latest
 	var highest int64
 	for i, r := range list {
 		if i > 0 && r.epoch <= highest {
