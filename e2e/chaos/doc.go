@@ -3,8 +3,8 @@
 // last, and lets them go on. It cuts them off from the database. It also kills the database, which
 // keeps its tables on disk.
 //
-//	driver ──▶ worker ×6 ──▶ proxy ──▶ database        a worker appends each action to its record; before
-//	  │        boot ×3  ──▶ proxy ──▶ (on disk)         it acts, it notes until when it believes in its lease
+//	driver ──▶ worker ×6 ──▶ proxy ──▶ database        a worker records each action, and
+//	  │        boot ×3  ──▶ proxy ──▶ (on disk)         before it, how long its lease lasts
 //	  └──────── records, rows ──▶ checker
 //
 // Workers share partitions. They write numbered items under the fence of each partition's lease; a
@@ -20,7 +20,7 @@
 // reason the suite runs on Linux only.
 //
 //	go test ./chaos                  half a minute
-//	PROOF_LONG=1 go test ./chaos     four minutes; the seed is PROOF_SEED, or else the time of the clock
+//	PROOF_LONG=1 go test ./chaos     four minutes; the seed is PROOF_SEED, or else from the clock
 //
 // The seed fixes the disturbances and their order. It does not fix how far the processes have got
 // when one comes. If PROOF_FIGURES_DIR is set, the suite writes the figures of the run to

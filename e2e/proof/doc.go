@@ -4,7 +4,7 @@
 //	go run ./proof             the short run: fixed seeds, about two minutes
 //	go run ./proof -long       the long run: seeds from the clock, about eleven minutes
 //	go run ./proof -planted    also the planted bugs: the suites must catch each (minutes more)
-//	go run ./proof -aws        only the histories, against DynamoDB itself, with the usual AWS configuration
+//	go run ./proof -aws        only the histories, against DynamoDB, with the usual AWS configuration
 //
 // The exit status is 1 if a suite fails. In that case the last line names a file with the seed and
 // with everything that the suites printed. PROOF_SEED=17 go run ./proof -long repeats a run with
