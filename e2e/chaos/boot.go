@@ -42,13 +42,14 @@ func fight(ctx context.Context, t task, record *recorder) error {
 		}
 		var lost *processlease.HeldError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &lost) {
-			rest(ctx, 100*time.Millisecond) // the database is away
+			rest(ctx, 100*time.Millisecond) // the database does not answer
 		}
 	}
 	return nil
 }
 
-// reign uses the identity for as long as it may, and resigns after some seconds, so that others have a turn.
+// reign uses the identity while it is valid. It resigns after some seconds, so that others have a
+// turn.
 func reign(ctx context.Context, authority *processlease.Authority, acquired processlease.Result, record *recorder) error {
 	manager, err := processlease.NewManager(ctx, acquired)
 	if err != nil {

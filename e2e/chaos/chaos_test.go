@@ -15,7 +15,8 @@ import (
 	"github.com/dynamolease/dynamolease/e2e/settings"
 )
 
-// Processes are killed, stopped, cut off, the database too: nobody overlaps, and all work is done once.
+// The driver kills, stops and cuts off processes, and kills the database. No two holders of one
+// lease overlap, and the workers write each item once.
 func TestChaos(t *testing.T) {
 	runtime.LockOSThread() // the processes end with this thread
 	defer runtime.UnlockOSThread()
@@ -40,7 +41,7 @@ func TestChaos(t *testing.T) {
 	}
 	for p, rows := range e.rows {
 		if len(rows) == 0 {
-			t.Errorf("partition %d was never worked", p)
+			t.Errorf("no process worked partition %d", p)
 		}
 	}
 	t.Logf("%+v", d.figures)
@@ -57,7 +58,7 @@ func newDriver(t *testing.T, seed uint64) *driver {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	if errors.Is(server.Kill(), dynamotest.ErrNotOurs) {
-		t.Skip("the database cannot be killed: it was not started here")
+		t.Skip("this test kills the database, and it cannot: another process started the database")
 	}
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func newDriver(t *testing.T, seed uint64) *driver {
 	return d
 }
 
-// run is the whole of it: start, trouble, recovery, the end.
+// run starts the processes, makes trouble, waits for the recovery, and lets the processes end.
 func (d *driver) run() error {
 	span, gap := 20*time.Second, 700*time.Millisecond
 	if settings.Long() {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// good is evidence that there is nothing to say against: a has partition 0, is stopped for long, and b goes on; x and y have the
-// identity one after the other.
+// good returns evidence without a violation. a holds partition 0 and is stopped for long, and b
+// goes on. x and y hold the identity one after the other.
 func good() evidence {
 	return evidence{
 		events: []event{
@@ -29,8 +29,8 @@ func good() evidence {
 			{1000, 2000, "x", begin, identity, 1, 0},
 			{1500, 2500, "x", end, identity, 1, 0},
 			{1600, 3600, "y", begin, identity, 2, 0},
-			{4050, 4050, "a", believe, 0, 10, 1}, // it was stopped, not killed, and finds that nothing is left
-			{4060, 4060, "d", begin, 0, 9, 1},    // this one was stopped before it began
+			{4050, 4050, "a", believe, 0, 10, 1}, // it was stopped, not killed, and finds no time left
+			{4060, 4060, "d", begin, 0, 9, 1},    // it was stopped before it began
 		},
 		died: map[string]instant{"a": 4100},
 		rows: map[int][]row{0: {{0, 1, 10, "a"}, {1, 1, 11, "b"}, {2, 1, 12, "c"}}},
@@ -49,8 +49,8 @@ func TestJudgeRejects(t *testing.T) {
 		overlaps   int
 		spoil      func(e *evidence)
 	}{
-		{"overlap", "believes that it has it for", 1, func(e *evidence) { e.events[3].Until = 4100; delete(e.died, "a") }},
-		{"overlap before the end", "believes that it has it for", 1, func(e *evidence) { e.events[9].At = 4700 }},
+		{"overlap", "more that it holds it", 1, func(e *evidence) { e.events[3].Until = 4100; delete(e.died, "a") }},
+		{"overlap before the end", "more that it holds it", 1, func(e *evidence) { e.events[9].At = 4700 }},
 		{"overlap of the identity", "the identity", 1, func(e *evidence) { e.events[12].At = 1700 }},
 		{"overlap with one that is longer than its successor", "(epoch 10) believes", 2, func(e *evidence) {
 			e.events[3].Until = 9000
@@ -63,10 +63,10 @@ func TestJudgeRejects(t *testing.T) {
 		{"same epoch again", "under epoch 11 after epoch 11", 0, func(e *evidence) { e.events[10].Epoch = 11 }},
 		{"term stays", "the identity under epoch 1 after epoch 1", 0, func(e *evidence) { e.events[13].Epoch = 1 }},
 		{"gap", "item 1 is missing", 0, func(e *evidence) { e.rows[0] = append(e.rows[0][:1], e.rows[0][2]) }},
-		{"duplicate", "written 2 times", 0, func(e *evidence) { e.rows[0][1].times = 2 }},
+		{"duplicate", "wrote item 1 2 times", 0, func(e *evidence) { e.rows[0][1].times = 2 }},
 		{"written by a former holder", "under epoch 10 after", 0, func(e *evidence) { e.rows[0][2] = row{2, 1, 10, "a"} }},
-		{"not there", "although the store said so", 0, func(e *evidence) { e.rows[0] = e.rows[0][:1] }},
-		{"there", "although it was refused", 0, func(e *evidence) { e.rows[0][2] = row{2, 1, 11, "b"} }},
+		{"not there", "and the item does not exist", 0, func(e *evidence) { e.rows[0] = e.rows[0][:1] }},
+		{"there", "and the item exists", 0, func(e *evidence) { e.rows[0][2] = row{2, 1, 11, "b"} }},
 		{"no evidence", "does not hold", 0, func(e *evidence) {
 			e.events = append(e.events, event{2000, 3600, "y", unfenced, identity, 2, 0})
 		}},
@@ -83,7 +83,8 @@ func TestJudgeRejects(t *testing.T) {
 	}
 }
 
-// What a kill cut short is left out; anything else that can't be read is an error.
+// readRecord leaves out a last line that a kill cut short. Any other line that it cannot read is an
+// error.
 func TestReadRecord(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.jsonl")
 	r, err := openRecorder(name, "a")
@@ -107,6 +108,6 @@ func TestReadRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readRecord(name); err == nil {
-		t.Error("a spoiled line is no error")
+		t.Error("readRecord accepts a line that it cannot read")
 	}
 }

@@ -17,7 +17,8 @@ func (i instant) sub(j instant) time.Duration { return time.Duration(i - j) }
 
 const clockBoottime = 7 // syscall does not name it
 
-// now reads the clock. It is the same in all processes of the machine, and goes on while one is stopped.
+// now reads the clock. All processes of the machine share it, and it goes on while a process is
+// stopped.
 func now() instant {
 	var ts syscall.Timespec
 	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&ts)), 0) // cannot fail

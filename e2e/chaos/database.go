@@ -15,13 +15,13 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A database is the server, with its tables on disk, so that they outlive its kills.
+// A database is the server. Its tables are on disk, so that they outlive its kills.
 type database struct {
 	server *dynamotest.Server
 	table  string
 }
 
-// address is where the proxies lead to.
+// address returns the address to which the proxies lead.
 func (d *database) address() (string, error) {
 	u, err := url.Parse(d.server.Endpoint())
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *database) address() (string, error) {
 	return u.Host, nil
 }
 
-// A row is one item as it is in the table when all is over.
+// A row is one item in the table at the end of the run.
 type row struct {
 	item    int
 	times   int
@@ -38,7 +38,7 @@ type row struct {
 	process string
 }
 
-// rows are the items of a partition, in order.
+// rows returns the items of a partition, in order.
 func (d *database) rows(ctx context.Context, partition int) ([]row, error) {
 	pages := dynamodb.NewQueryPaginator(d.server.Client(), d.query(partition))
 	var rows []row
@@ -58,7 +58,7 @@ func (d *database) rows(ctx context.Context, partition int) ([]row, error) {
 	return rows, nil
 }
 
-// written is how many items a partition has, by the number of the last one.
+// written returns how many items a partition has. It counts by the number of the last item.
 func (d *database) written(ctx context.Context, partition int) (int, error) {
 	query := d.query(partition)
 	query.ScanIndexForward, query.Limit = aws.Bool(false), aws.Int32(1)
@@ -86,7 +86,7 @@ func decodeRow(item map[string]types.AttributeValue) (r row, err error) {
 	times, _ := item["times"].(*types.AttributeValueMemberN)
 	epoch, _ := item["epoch"].(*types.AttributeValueMemberN)
 	if sk == nil || process == nil || times == nil || epoch == nil {
-		return r, fmt.Errorf("an attribute is not there: %v", item)
+		return r, fmt.Errorf("an attribute is missing: %v", item)
 	}
 	r.process = process.Value
 	if _, err := fmt.Sscanf(sk.Value, "I#%d", &r.item); err != nil {

@@ -17,39 +17,39 @@ const (
 	boots   = 3
 )
 
-// A driver starts the processes and hurts them.
+// A driver starts the processes and disturbs them.
 type driver struct {
 	testing.TB
 	random   *rand.Rand
 	database *database
 	dir      string // of the records
 	proxies  []*proxy
-	nodes    []*process // the latest of each; nil between a kill and the next start
+	nodes    []*process // the latest of each node; nil between a kill and the next start
 	all      []*process
-	due      []deed // that are still to be done, by time
+	due      []deed // in the order of their times
 	figures  figures
 }
 
-// A deed is something to do at some time.
+// A deed is a function that the driver calls at some time.
 type deed struct {
 	at instant
 	do func() error
 }
 
-// later has something done after d.
+// later makes the driver call do after some time.
 func (d *driver) later(after time.Duration, do func() error) {
 	d.due = append(d.due, deed{now().add(after), do})
 	slices.SortStableFunc(d.due, func(a, b deed) int { return int(a.at.sub(b.at)) })
 }
 
-// wait passes the time until some instant, and does what is due meanwhile.
+// wait waits until some instant, and does the deeds that become due.
 func (d *driver) wait(until instant) error {
 	for {
 		next := until
 		if len(d.due) > 0 {
 			next = min(next, d.due[0].at)
 		}
-		time.Sleep(max(0, next.sub(now()))) // in real time: there is nothing else to wait for
+		time.Sleep(max(0, next.sub(now()))) // real time, because nothing signals the instant
 		if len(d.due) == 0 || d.due[0].at > now() {
 			if now() >= until {
 				return nil
@@ -64,7 +64,7 @@ func (d *driver) wait(until instant) error {
 	}
 }
 
-// start starts the process of a node: the first workers of them work, the others fight.
+// start starts the process of a node. The first nodes are workers, and the others are boots.
 func (d *driver) start(i int) error {
 	name := fmt.Sprintf("w%d", i)
 	if i >= workers {
@@ -83,7 +83,7 @@ func (d *driver) start(i int) error {
 	return nil
 }
 
-// trouble hurts something.
+// trouble disturbs a node or the database.
 func (d *driver) trouble() error {
 	i := d.random.IntN(len(d.nodes))
 	switch what := d.random.IntN(100); {
@@ -98,7 +98,7 @@ func (d *driver) trouble() error {
 	}
 }
 
-// kill kills the process of a node, which starts again soon, under its name.
+// kill kills the process of a node. Soon after, it starts the node again, under its name.
 func (d *driver) kill(i int) error {
 	p := d.nodes[i]
 	if p == nil {
@@ -117,7 +117,8 @@ func (d *driver) kill(i int) error {
 	return nil
 }
 
-// pause stops a process for longer than its leases last, often in the middle of a request: its answers come late then.
+// pause stops a process for longer than its leases last. Half of the time it delays answers first,
+// so that the stop often comes in the middle of a request.
 func (d *driver) pause(i int) error {
 	if d.random.IntN(2) == 0 {
 		return d.stop(i)
@@ -151,7 +152,7 @@ func (d *driver) stop(i int) error {
 	return nil
 }
 
-// cut disturbs the way of a node to the database.
+// cut disturbs the connections of a node to the database for a while.
 func (d *driver) cut(i int) error {
 	d.figures.Cuts++
 	d.proxies[i].set([]mode{hang, reset, laggard}[d.random.IntN(3)])
@@ -162,7 +163,8 @@ func (d *driver) cut(i int) error {
 	return nil
 }
 
-// killDatabase kills the database, and starts it again at the same address, with the same tables.
+// killDatabase kills the database. Soon after, it starts the database again at the same address,
+// with the same tables.
 func (d *driver) killDatabase() error {
 	if err := d.database.server.Kill(); err != nil {
 		return err
@@ -176,7 +178,7 @@ func (d *driver) upTo(most time.Duration) time.Duration {
 	return time.Duration(d.random.Int64N(int64(most)))
 }
 
-// heal has everything run again.
+// heal waits until all nodes and the database run again.
 func (d *driver) heal() error {
 	for len(d.due) > 0 {
 		if err := d.wait(d.due[len(d.due)-1].at); err != nil {

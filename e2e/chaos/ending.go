@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// progress waits until each partition has more items than it has now.
+// progress waits until each partition has more items than at the time of the call.
 func (d *driver) progress(ctx context.Context) error {
 	before := make([]int, partitions)
 	for p := range partitions {
@@ -22,7 +22,7 @@ func (d *driver) progress(ctx context.Context) error {
 		for {
 			n, err := d.database.written(ctx, p)
 			if err != nil {
-				return fmt.Errorf("partition %d is not worked: %w", p, err)
+				return fmt.Errorf("no worker writes items of partition %d: %w", p, err)
 			}
 			if n > before[p] {
 				break
@@ -33,10 +33,10 @@ func (d *driver) progress(ctx context.Context) error {
 	return nil
 }
 
-// dismiss has all processes end in their own time, and waits for them.
+// dismiss asks all processes to end, and waits for them.
 func (d *driver) dismiss(ctx context.Context) error {
 	for _, p := range d.nodes {
-		_ = p.stdin.Close() // it ends at that
+		_ = p.stdin.Close() // the process ends when its standard input does
 	}
 	for _, p := range d.nodes {
 		select {
@@ -51,7 +51,7 @@ func (d *driver) dismiss(ctx context.Context) error {
 	return nil
 }
 
-// evidence collects what is left.
+// evidence collects the records and the rows.
 func (d *driver) evidence(ctx context.Context) (evidence, error) {
 	e := evidence{died: make(map[string]instant), rows: make(map[int][]row)}
 	for _, p := range d.all {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Figures are what a run amounted to.
+// figures holds the figures of a run.
 type figures struct {
 	Kills         int    `json:"kills"`
 	Pauses        int    `json:"pauses"`
@@ -21,7 +21,7 @@ type figures struct {
 	Seed          uint64 `json:"seed"`
 }
 
-// write puts the figures where PROOF_FIGURES_DIR says, if it does.
+// write saves the figures in the directory PROOF_FIGURES_DIR, if it is set.
 func (f figures) write() error {
 	dir := os.Getenv("PROOF_FIGURES_DIR")
 	if dir == "" {

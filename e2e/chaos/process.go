@@ -13,10 +13,12 @@ import (
 	"syscall"
 )
 
-// taskEnv tells the test binary that it is to be a process of the chaos, and which.
+// taskEnv is the environment variable with the task of a process. If it is set, the test binary
+// runs that process instead of the tests.
 const taskEnv = "CHAOS_TASK"
 
-// child is the main of such a process. It ends when its standard input does: with its parent at the latest.
+// child is the main function of such a process. It ends when its standard input does: at the latest
+// when its parent ends.
 func child(env string) error {
 	var t task
 	if err := json.Unmarshal([]byte(env), &t); err != nil {
@@ -38,19 +40,20 @@ func child(env string) error {
 	return work(ctx, t, record)
 }
 
-// A process is one start of a node, as the driver sees it.
+// A process is one start of a node, seen from the driver.
 type process struct {
 	task
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	stderr bytes.Buffer
 	gone   chan struct{}
-	err    error // of the process, once gone is closed
+	err    error // the error of the process, valid once gone is closed
 	died   instant
 	asleep bool
 }
 
-// spawn starts a process. The kernel kills it when the calling thread ends, so the caller must stay on it.
+// spawn starts a process. The kernel kills it when the calling thread ends, so the caller must stay
+// on that thread.
 func spawn(t task) (*process, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -73,7 +76,7 @@ func spawn(t task) (*process, error) {
 	return p, nil
 }
 
-// kill ends the process at once, also when it is stopped.
+// kill ends the process at once, even if it is stopped.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.gone
@@ -88,7 +91,7 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// ended tells whether the process is gone.
+// ended reports whether the process has ended.
 func (p *process) ended() bool {
 	select {
 	case <-p.gone:

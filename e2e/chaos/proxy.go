@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// A mode is what a proxy does with what passes it.
+// A mode says what a proxy does with the data that passes through it.
 type mode int
 
 const (
 	pass    mode = iota
-	hang         // nothing comes through, and nobody is told
-	reset        // connections are reset
-	laggard      // what comes through comes late
+	hang         // the proxy passes nothing on, and reports no error
+	reset        // the proxy resets connections
+	laggard      // the proxy passes data on late
 )
 
 const lag = 400 * time.Millisecond
 
-// A proxy is the way of one process to the database.
+// A proxy connects one process to the database.
 type proxy struct {
 	target   string
 	listener *net.TCPListener
@@ -49,7 +49,7 @@ func newProxy(target string) (*proxy, error) {
 
 func (p *proxy) address() string { return p.listener.Addr().String() }
 
-// set changes the mode, at once also for the connections that are open.
+// set changes the mode. The mode applies to open connections at once.
 func (p *proxy) set(m mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,12 +64,12 @@ func (p *proxy) set(m mode) {
 // cut resets all connections. The caller has the mutex.
 func (p *proxy) cut() {
 	for conn := range p.open {
-		_ = conn.SetLinger(0) // so that the other side sees a reset
+		_ = conn.SetLinger(0) // so that the peer gets a reset
 		_ = conn.Close()
 	}
 }
 
-// close ends the proxy, and returns when nothing of it runs.
+// close ends the proxy, and returns when all its goroutines have ended.
 func (p *proxy) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -133,7 +133,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	both.Wait()
 }
 
-// copy passes on what comes, as the mode wants, until one side closes. Then the other is closed too.
+// copy passes data on, according to the mode, until one side closes. Then it closes the other side.
 func (p *proxy) copy(to, from *net.TCPConn) {
 	defer to.Close()
 	defer from.Close()
@@ -152,7 +152,7 @@ func (p *proxy) copy(to, from *net.TCPConn) {
 	}
 }
 
-// wait holds up what passes: for as long as the proxy hangs, or for a while when it is slow.
+// wait delays data: for as long as the proxy hangs, or for the lag if it is a laggard.
 func (p *proxy) wait() {
 	for {
 		p.mu.Lock()

@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// What an event says.
+// These are the kinds of events.
 const (
-	begin    = "begin"    // somebody begins to believe in a lease
-	believe  = "believe"  // it does still, and is about to act on it
-	wrote    = "wrote"    // the store says that the item was written
-	refused  = "refused"  // the store says that it was not
-	unknown  = "unknown"  // nothing tells
-	end      = "end"      // it believes in the lease no more
-	unfenced = "unfenced" // the evidence of a takeover does not hold
+	begin    = "begin"    // the process begins to believe in a lease
+	believe  = "believe"  // it still believes, and is about to act under the lease
+	wrote    = "wrote"    // the store answered that it wrote the item
+	refused  = "refused"  // the store answered that it did not
+	unknown  = "unknown"  // the outcome is unknown
+	end      = "end"      // the process no longer believes in the lease
+	unfenced = "unfenced" // the fence of a takeover does not hold
 )
 
-// identity is the partition of events that are about the node identity for which boots fight.
+// identity is the partition in events about the node identity for which boots fight.
 const identity = -1
 
 // An event is one line of a record.
 type event struct {
 	At        instant `json:"at"`
-	Until     instant `json:"until,omitempty"` // the lease is believed in until then
+	Until     instant `json:"until,omitempty"` // until when the process believes in the lease
 	Process   string  `json:"process"`         // one start of one node
 	Kind      string  `json:"kind"`
 	Partition int     `json:"partition"`
@@ -38,7 +38,8 @@ type event struct {
 	Item      int     `json:"item,omitempty"`
 }
 
-// A recorder appends to the record of one process. There is no buffer in the process: what is recorded outlives a SIGKILL.
+// A recorder appends to the record of one process. It has no buffer, so that each event outlives a
+// SIGKILL.
 type recorder struct {
 	process string
 	mu      sync.Mutex
@@ -53,8 +54,8 @@ func openRecorder(name, process string) (*recorder, error) {
 	return &recorder{process: process, file: f}, nil
 }
 
-// note records an event of now. remaining is what the lease has left; it is read after the clock, so that the end of
-// the belief is never recorded too late.
+// note records an event that happens now. remaining returns the time that the lease has left. note
+// calls it after it reads the clock, so that it never records the end of the belief too late.
 func (r *recorder) note(kind string, partition int, epoch int64, item int, remaining func() time.Duration) error {
 	at := now()
 	return r.add(event{at, at.add(remaining()), r.process, kind, partition, epoch, item})
@@ -73,11 +74,12 @@ func (r *recorder) add(e event) error {
 	return nil
 }
 
-// readRecord is the events of a file. A last line without an end is one that a kill cut short.
+// readRecord returns the events of a file. It ignores a last line without an end: a kill cut it
+// short.
 func readRecord(name string) ([]event, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it was killed before it did anything
+		return nil, nil // a kill ended the process before its first event
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read a record: %w", err)

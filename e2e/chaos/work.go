@@ -19,7 +19,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// What the workers share.
+// The workers share these settings.
 const (
 	service    = "chaos"
 	group      = "chaos"
@@ -28,14 +28,14 @@ const (
 	drain      = leaseTTL
 )
 
-// A task is what a process is to be. It comes in its environment, as JSON.
+// A task describes a process. The process gets it in its environment, as JSON.
 type task struct {
-	Boot     bool   // it fights for the node identity; else it is a worker
-	Node     string // of a worker
-	Process  string // this start of it
+	Boot     bool   // the process fights for the node identity; otherwise it is a worker
+	Node     string // the name of a worker
+	Process  string // the name of this start of the node
 	Table    string
-	Endpoint string // of its proxy
-	Record   string // its file
+	Endpoint string // the address of its proxy
+	Record   string // the file of its record
 }
 
 func (t task) client() *dynamodb.Client {
@@ -55,11 +55,11 @@ type worker struct {
 	record *recorder
 }
 
-// work is a worker, until ctx ends.
+// work runs a worker until ctx ends.
 func work(ctx context.Context, t task, record *recorder) error {
 	store, err := dynamolease.New(t.client(), t.Table, func(o *dynamolease.Options) {
 		o.Logger = slog.New(slog.DiscardHandler)
-		o.Clock.Slack = 100 * time.Millisecond // this server's dates are exact
+		o.Clock.Slack = 100 * time.Millisecond // the dates of this server are exact
 	})
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func work(ctx context.Context, t task, record *recorder) error {
 	})
 }
 
-// handle writes one item after the other, from where the checkpoint says.
+// handle writes one item after the other, from the number in the checkpoint.
 func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error {
 	next := 0
 	if len(lease.Checkpoint) > 0 {
@@ -100,7 +100,7 @@ func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error
 		next++
 		rest(ctx, 60*time.Millisecond+rand.N(100*time.Millisecond))
 	}
-	// Something takes a while to finish, now and then. The partition is ours until then.
+	// Sometimes work takes a while to finish. This worker owns the partition until then.
 	for linger := rand.N(8); linger > 4 && finish.Err() == nil; linger-- {
 		if err := note(believe); err != nil {
 			return err
@@ -110,8 +110,9 @@ func (w *worker) handle(ctx context.Context, lease coordinator.Assignment) error
 	return note(end)
 }
 
-// patient is a context that ends some time after ctx, so that what was begun can be finished, and before the drain timeout:
-// a partition is given away while its handler runs only if the process hangs.
+// patient returns a context that ends some time after ctx, so that the worker can finish its work.
+// It ends before the drain timeout: the partition moves while its handler runs only if the process
+// hangs.
 func patient(ctx context.Context) (context.Context, func()) {
 	finish, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -134,11 +135,11 @@ func outcome(err error) string {
 	case errors.As(err, &fenced):
 		return refused
 	default:
-		return unknown // it was not written, and is tried again
+		return unknown // the store did not write the item; the worker tries again
 	}
 }
 
-// item is the write of one item. On purpose it is one that shows when it happens twice.
+// item returns the write of one item. It counts its writes, so that a second one shows.
 func (w *worker) item(lease coordinator.Assignment, n int) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName:                &w.Table,

@@ -6,8 +6,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// cutOff cuts nodes off for longer than their leases last: their handlers are told in time, others take over, and give
-// back when they are there again.
+// cutOff cuts nodes off for longer than their leases last. It expects that the contexts of their
+// handlers end in time, that other nodes take over, and that these give back when the nodes return.
 func (s *simulation) cutOff(step step, fault dynamotest.Fault) {
 	began, deadline := time.Now(), make(map[*node]time.Duration)
 	var heal []func()
@@ -17,7 +17,7 @@ func (s *simulation) cutOff(step step, fault dynamotest.Fault) {
 			heal = append(heal, n.troubles.add("", fault))
 			deadline[n] = s.watch.believed(n)
 		}
-		// Until then others have nothing to take.
+		// Other nodes cannot take anything before this time.
 		s.pass(s.longest(deadline) + time.Second)
 		s.told(deadline, began)
 	})
@@ -36,7 +36,8 @@ func (s *simulation) longest(deadlines map[*node]time.Duration) (d time.Duration
 	return d
 }
 
-// told checks that handlers of nodes that lost the store have been told by the time that their leases ended.
+// told checks nodes that lost the store: the contexts of their handlers ended before their leases
+// did.
 func (s *simulation) told(deadlines map[*node]time.Duration, since time.Time) {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
@@ -47,12 +48,13 @@ func (s *simulation) told(deadlines map[*node]time.Duration, since time.Time) {
 		}
 		left += left/1000 + time.Millisecond // the node's clock drifts
 		if t.told.IsZero() || t.told.Sub(since) > left {
-			s.violate("%s lost the store with %v left of partition %d, and its handler was told at %v", t.node.name, left, t.lease.Partition, t.told)
+			s.violate("%s lost the store with %v left of its lease of partition %d, and the context of its handler ended at %v", t.node.name, left, t.lease.Partition, t.told)
 		}
 	}
 }
 
-// pauseNodes pauses nodes for longer than their leases last: when they go on they have nothing left, at once.
+// pauseNodes pauses nodes for longer than their leases last. It expects that their leases have no
+// time left as soon as they go on.
 func (s *simulation) pauseNodes(step step) {
 	began := time.Now()
 	var paused []*node
@@ -68,7 +70,7 @@ func (s *simulation) pauseNodes(step step) {
 		for i, n := range paused {
 			wake[i]()
 			if left := s.watch.believed(n); left > 0 {
-				s.violate("%s was paused for %v and has %v left", n.name, time.Since(began), left)
+				s.violate("%s was paused for %v, and still believes in a lease for %v", n.name, time.Since(began), left)
 			}
 			s.watch.set(func() { n.stepped = true }) // its timers run late
 		}
@@ -76,7 +78,8 @@ func (s *simulation) pauseNodes(step step) {
 	s.settleClocks(paused)
 }
 
-// settleClocks has the watch look at the contexts of nodes again, after what their clocks did.
+// settleClocks makes the watch check the contexts of nodes again, after their clocks stepped or
+// stopped.
 func (s *simulation) settleClocks(nodes []*node) {
 	s.pass(2 * s.round())
 	s.watch.set(func() {
@@ -86,7 +89,8 @@ func (s *simulation) settleClocks(nodes []*node) {
 	})
 }
 
-// muteNodes has the heartbeats of nodes fail, and nothing else: they lose what they had, and take nothing.
+// muteNodes makes the heartbeats of nodes fail, and no other request. It expects that the nodes
+// lose their partitions and take none.
 func (s *simulation) muteNodes(step step) {
 	began := time.Now()
 	var heal []func()
@@ -107,7 +111,8 @@ func (s *simulation) muteNodes(step step) {
 	})
 }
 
-// outage takes the store away from all. If it is gone for long everything stops, and begins again without a restart.
+// outage takes the store away from all nodes. After a long outage it expects that all work stopped,
+// and that it begins again without a restart.
 func (s *simulation) outage(step step) {
 	if step.span < s.script.ttl/4 {
 		s.harmless(step)
@@ -122,7 +127,7 @@ func (s *simulation) outage(step step) {
 	s.pass(s.longest(deadline) + time.Second)
 	s.told(deadline, began)
 	if held := len(s.watch.owners()); held > 0 {
-		s.violate("%d partitions are worked without a store", held)
+		s.violate("nodes work %d partitions without a store", held)
 	}
 	s.pass(step.span - time.Since(began))
 	s.rejoin(nil, 5*s.round(), loose, func() {
@@ -132,7 +137,8 @@ func (s *simulation) outage(step step) {
 	})
 }
 
-// setWalls sets the wall clocks of nodes forward: they lose what they had, nobody else does, and all is as before.
+// setWalls sets the wall clocks of nodes forward. It expects that these nodes lose their leases,
+// that no other node does, and that the fleet returns to balance.
 func (s *simulation) setWalls(step step) {
 	var set []*node
 	s.rejoin(step.nodes, s.expiry()+4*s.round(), loose, func() {
@@ -142,10 +148,10 @@ func (s *simulation) setWalls(step step) {
 			s.watch.set(func() { n.stepped = true })
 			n.step(step.span)
 			if left := s.watch.believed(n); left > 0 {
-				s.violate("the wall clock of %s was set by %v and it has %v left", n.name, step.span, left)
+				s.violate("the wall clock of %s stepped by %v, and the node still believes in a lease for %v", n.name, step.span, left)
 			}
 		}
-		s.pass(s.round() + s.script.lag()) // their next heartbeats find out
+		s.pass(s.round() + s.script.lag()) // their next heartbeats notice the step
 	})
 	s.settleClocks(set)
 }

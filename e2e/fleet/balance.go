@@ -6,28 +6,30 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// round is the longest time from one round of a node to the next: the interval, its jitter, and what requests take.
+// round returns the longest time from one round of a node to the next: the interval, its jitter,
+// and the time of the requests.
 func (s *simulation) round() time.Duration {
 	return s.script.interval()*11/10 + 20*s.script.latency + time.Second
 }
 
-// expiry is the longest time from a node's last sign of life until others may take what it had: the ttl, what the store's
-// clock is uncertain by on the writer's side and on the judge's, and drift.
+// expiry returns the longest time from a node's last heartbeat until others may take its
+// partitions. It adds to the ttl the uncertainty of the store's clock, for the writer and for the
+// judge, and drift.
 func (s *simulation) expiry() time.Duration { return s.script.ttl + s.script.ttl/1000 + 6*time.Second }
 
-// tick is how often the simulation looks.
+// tick returns the time from one check of the watch to the next.
 func (s *simulation) tick() time.Duration { return s.script.interval() / 25 }
 
 // A measure says how many moves an event may cost.
 type measure int
 
 const (
-	exact measure = iota // the fewest that can be
-	loose                // some more: who has what is not known to all at the same time
+	exact measure = iota // the fewest possible
+	loose                // some more: the nodes do not learn of the owners all at the same time
 )
 
-// change makes a change, by which some nodes lose what they have, and after which the nodes that are there are to be in
-// balance within some time, besides what handlers delay.
+// change makes a change in which some nodes lose their partitions. It expects that the given nodes
+// are in balance within some time after it, plus the delay of their handlers.
 func (s *simulation) change(nodes, losing []string, within time.Duration, m measure, do func()) {
 	began, before, kept := time.Now(), s.watch.moved(), s.watch.holds()
 	for _, name := range losing {
@@ -39,12 +41,12 @@ func (s *simulation) change(nodes, losing []string, within time.Duration, m meas
 		return
 	}
 	if got := s.watch.moved() - before; m == exact && got != want {
-		s.violate("%d partitions moved, and %d would do", got, want)
+		s.violate("%d partitions moved, and %d moves are enough", got, want)
 	}
 }
 
-// rejoin is a change by which nodes are there again that were there before. Where their handlers are still stuck from then
-// they cannot take these partitions, and others do, out of turn.
+// rejoin makes a change in which nodes return. If a handler of theirs is still stuck, they cannot
+// take its partition, and others take it out of turn.
 func (s *simulation) rejoin(losing []string, within time.Duration, m measure, do func()) {
 	if s.script.hard {
 		within += s.script.drain + s.script.ttl + 5*s.round()
@@ -53,7 +55,7 @@ func (s *simulation) rejoin(losing []string, within time.Duration, m measure, do
 	s.change(s.running(), losing, within, m, do)
 }
 
-// balanced waits until the nodes are in balance, and reports whether they came to be.
+// balanced waits for the nodes to be in balance, and reports whether they are.
 func (s *simulation) balanced(nodes []string, within time.Duration) bool {
 	began := time.Now()
 	for {
@@ -66,14 +68,14 @@ func (s *simulation) balanced(nodes []string, within time.Duration) bool {
 			return false
 		}
 		if time.Since(began) > within {
-			s.violate("not in balance, %v after the last chance: %v", time.Since(began)-within, err)
+			s.violate("the fleet is not in balance, %v after the time allowed: %v", time.Since(began)-within, err)
 			return false
 		}
 		s.pass(s.tick())
 	}
 }
 
-// pass lets time pass, and looks.
+// pass lets time pass, and has the watch check at every tick.
 func (s *simulation) pass(d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		time.Sleep(min(s.tick(), time.Until(end)))
@@ -81,9 +83,10 @@ func (s *simulation) pass(d time.Duration) {
 	}
 }
 
-// quiet lets rounds pass in which nothing may move, and little may be asked for.
+// quiet lets rounds pass. It expects that no partition moves in them, and that the nodes make few
+// requests.
 func (s *simulation) quiet(rounds int) {
-	s.pass(3 * s.round()) // the last plans settle
+	s.pass(3 * s.round()) // until the last plans take effect
 	moves, asked := s.watch.moved(), make(map[string]int)
 	for name := range s.nodes {
 		asked[name] = s.gate.requestsOf(name)
@@ -105,7 +108,7 @@ func (s *simulation) quiet(rounds int) {
 	enough := budget(most, renewals, s.script.partitions, s.script.interval())
 	for name, before := range asked {
 		if got := s.gate.requestsOf(name) - before; got > enough {
-			s.violate("%s made %d requests in %d quiet rounds, %d are enough", name, got, rounds, enough)
+			s.violate("%s made %d requests in %d quiet rounds, and %d are enough", name, got, rounds, enough)
 		}
 	}
 }

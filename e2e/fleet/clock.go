@@ -8,14 +8,14 @@ import (
 
 const maxDriftPPM = 150 // the library allows for 200
 
-// A clock is the elapsed-time clock of one node: it drifts, its wall clock is wrong and steps, and it stands still while
-// the node is paused.
+// A clock is the elapsed-time clock of one node. It drifts, and it stands still while the node is
+// paused. Its wall clock is wrong and steps.
 type clock struct {
 	mu     sync.Mutex
 	origin time.Time
 	ppm    int64
-	wall   time.Duration // what the wall clock is ahead, all in all
-	lost   time.Duration // what passed in pauses
+	wall   time.Duration // how far the wall clock is ahead
+	lost   time.Duration // the sum of all pauses
 	asleep time.Time     // when the pause began; zero outside of one
 }
 
@@ -23,7 +23,8 @@ func newClock(r *rand.Rand) *clock {
 	return &clock{origin: time.Now(), ppm: r.Int64N(2*maxDriftPPM+1) - maxDriftPPM, wall: time.Duration(r.IntN(12)) * time.Hour}
 }
 
-// elapsed is what [dynamolease.Options.Elapsed] asks for: what the monotonic clock shows, and the clock that saw most.
+// elapsed implements [dynamolease.Options.Elapsed]. It returns the reading of the monotonic clock,
+// and that of the clock that saw the most time pass.
 func (c *clock) elapsed() (atLeast, atMost time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +51,7 @@ func (c *clock) sleep() {
 	c.asleep = time.Now()
 }
 
-// wake has the clock go on: the monotonic part has missed the pause, the wall clock has not.
+// wake lets the clock go on. The monotonic clock missed the pause; the wall clock did not.
 func (c *clock) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

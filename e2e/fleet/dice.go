@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// dice makes the random choices of one purpose. Other purposes of the same seed have dice of their own, so that one more
-// throw for one does not change the others.
+// dice makes the random choices for one purpose. Each purpose of a seed has separate dice, so that
+// one more throw for one does not change the others.
 func dice(seed uint64, purpose string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, hashOf(purpose)))
 }
@@ -18,10 +18,10 @@ func hashOf(text string) uint64 {
 	return h.Sum64()
 }
 
-// between is a duration from low up to high.
+// between returns a duration from low up to high.
 func between(r *rand.Rand, low, high time.Duration) time.Duration {
 	return low + time.Duration(r.Int64N(int64(high-low)+1))
 }
 
-// one is one of the choices.
+// one returns one of the choices.
 func one[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }

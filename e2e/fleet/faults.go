@@ -11,7 +11,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// fault is what a cut does to each request.
+// fault returns the fault that a cut puts on each request.
 func (c cut) fault() dynamotest.Fault {
 	switch c {
 	case refused:
@@ -23,12 +23,14 @@ func (c cut) fault() dynamotest.Fault {
 	}
 }
 
-// dead is the fault of a process that has ended: nothing of it reaches the store, and it does not try again.
+// dead returns the fault of a process that has ended. None of its requests reaches the store, and
+// it does not retry.
 func dead() dynamotest.Fault {
 	return dynamotest.Reply(http.StatusBadRequest, "UnrecognizedClientException", "the process has ended")
 }
 
-// muted is the fault of a node whose heartbeats fail: requests that write rows of members.
+// muted returns the fault of a node whose heartbeats fail: it refuses requests that write rows of
+// members.
 func muted() dynamotest.Fault {
 	no := dynamotest.Reply(http.StatusBadRequest, "UnrecognizedClientException", "no heartbeats")
 	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
@@ -39,7 +41,8 @@ func muted() dynamotest.Fault {
 	}
 }
 
-// noisy is the fault of a bad network and a busy store: some requests, chosen by the seed and their number, meet one.
+// noisy returns the fault of a bad network and a busy store. Some requests meet a fault; the seed
+// and the number of the request decide which.
 func noisy(seed uint64, node string, percent int, met func()) dynamotest.Fault {
 	var number atomic.Int64
 	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
@@ -52,7 +55,7 @@ func noisy(seed uint64, node string, percent int, met func()) dynamotest.Fault {
 	}
 }
 
-// randomFault is one of the faults of a noisy network, by number.
+// randomFault returns one of the faults of a noisy network, by number.
 func randomFault(n int, d time.Duration) dynamotest.Fault {
 	switch n {
 	case 0:
@@ -86,7 +89,7 @@ func onlyOf(op string, fault dynamotest.Fault) dynamotest.Fault {
 	}
 }
 
-// bodyOf is the body of a request that is yet to be sent.
+// bodyOf returns the body of a request before it is sent.
 func bodyOf(req *http.Request) string {
 	if req.GetBody == nil {
 		return ""

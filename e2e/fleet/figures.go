@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// Figures are what many simulations amount to.
+// figures adds up many simulations.
 type figures struct {
 	mu sync.Mutex
 
 	Runs       int            `json:"runs"`
-	NodeHours  float64        `json:"node_hours"` // nodes alive, times the simulated time
-	Events     map[string]int `json:"events"`     // nodes to whom it happened, by what
+	NodeHours  float64        `json:"node_hours"` // live nodes, times the simulated time
+	Events     map[string]int `json:"events"`     // how many nodes each kind of event affected
 	Requests   int            `json:"requests"`   // that reached the server
-	Moves      int            `json:"moves"`      // partitions that came to a node
-	Faults     int            `json:"faults"`     // requests in a noise that met one
+	Moves      int            `json:"moves"`      // how often a node gained a partition
+	Faults     int            `json:"faults"`     // requests that met a fault in a noise
 	Violations int            `json:"violations"`
 	Seed       uint64         `json:"seed"`
 }
@@ -42,7 +42,7 @@ func (f *figures) hours() float64 {
 	return f.NodeHours
 }
 
-// write puts the figures where PROOF_FIGURES_DIR says, if it does.
+// write saves the figures in the directory PROOF_FIGURES_DIR, if it is set.
 func (f *figures) write() error {
 	dir := os.Getenv("PROOF_FIGURES_DIR")
 	if dir == "" {

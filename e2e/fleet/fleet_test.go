@@ -11,13 +11,13 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// leastHours is how many node-hours a long run simulates at least.
+// leastHours is the least number of node-hours in a long run.
 const leastHours = 2000
 
-// streams is how many simulations run at the same time.
+// streams is the number of simulations that run at the same time.
 const streams = 2
 
-// Fleets live through everything, and keep what CO1 to CO11, CO13, CO14 and CO15 promise.
+// Fleets keep the promises CO1 to CO11, CO13, CO14 and CO15 in all events.
 func TestFleet(t *testing.T) {
 	server := testkit.Server(t)
 	total := &figures{Seed: settings.Seed(t), Events: make(map[string]int)}
@@ -51,8 +51,8 @@ func TestFleet(t *testing.T) {
 		total.Runs, total.NodeHours, total.Requests, total.Moves, total.Events, total.Seed)
 }
 
-// scaleOf is how large the script of a seed is. The eight seeds of the short run have all kinds of events between them, and
-// have nodes that are drained meet with other things.
+// scaleOf returns the scale of a seed's script. Together the eight seeds of the short run have all
+// kinds of events. In some of them other events happen to drained nodes.
 func scaleOf(seed uint64) scale {
 	kinds := everything()
 	if settings.Long() {
@@ -66,8 +66,8 @@ func scaleOf(seed uint64) scale {
 	return scale{nodes: 8, kinds: slices.Concat(kinds, kinds)[begin : begin+6], turns: true}
 }
 
-// The same seed comes to the same: the script, each request and when it reaches the server, each gain and loss of a
-// partition and when. It is so for all kinds of events.
+// Two runs of one seed have the same script, and the same requests, gains and losses of partitions
+// at the same times. This holds for all kinds of events.
 func TestSameSeed(t *testing.T) {
 	seed := uint64(0)
 	for kinds := range slices.Chunk(everything(), 3) {
@@ -76,12 +76,12 @@ func TestSameSeed(t *testing.T) {
 			size := scale{nodes: 5, kinds: kinds, turns: true}
 			sc := newScript(seed, size)
 			if again := newScript(seed, size); again.String() != sc.String() {
-				t.Errorf("two scripts of one seed:\n%s\n%s", sc, again)
+				t.Errorf("one seed made two different scripts:\n%s\n%s", sc, again)
 			}
 			first, second := simulate(t, testkit.Server(t), sc), simulate(t, testkit.Server(t), sc)
 			for again := 0; first.digest != second.digest && again < 3; again++ {
-				// On a machine that is busy, goroutines of one node that wake at the same instant may now and then send
-				// their requests in another order.
+				// On a busy machine, goroutines of one node that wake at the same instant sometimes send their
+				// requests in another order.
 				t.Logf("two runs of one seed have the digests %s and %s", first.digest, second.digest)
 				first, second = second, simulate(t, testkit.Server(t), sc)
 			}
@@ -89,10 +89,10 @@ func TestSameSeed(t *testing.T) {
 				t.Errorf("five runs of one seed are all different: %s, %s", first.digest, second.digest)
 			}
 			if !slices.Equal(first.decided, second.decided) {
-				t.Errorf("two runs of one seed came to\n%q\n%q\n%s", first.decided, second.decided, sc)
+				t.Errorf("two runs of one seed end differently:\n%q\n%q\n%s", first.decided, second.decided, sc)
 			}
 			if len(first.decided) != len(sc.steps) {
-				t.Errorf("%d steps were played of %d", len(first.decided), len(sc.steps))
+				t.Errorf("the simulation played %d steps of %d", len(first.decided), len(sc.steps))
 			}
 		})
 	}

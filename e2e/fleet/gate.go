@@ -15,18 +15,19 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A gate lets requests to the server one by one, in an order that depends on the seed and not on how goroutines happen to
-// run: it waits until nobody in the bubble can do anything but wait, and then lets one in.
+// A gate lets requests reach the server one by one. Their order depends on the seed, not on the
+// scheduler: the gate waits until all goroutines in the bubble are blocked, and then lets one
+// request in.
 type gate struct {
 	seed  uint64
-	ready chan struct{} // holds one value when there is a request
+	ready chan struct{} // holds one value when a request waits
 
 	mu       sync.Mutex
 	waiting  []*passage
-	requests map[string]int       // that were let in, by node
-	beats    map[string]time.Time // when the latest write of a node's session was let in
+	requests map[string]int       // how many the gate let in, by node
+	beats    map[string]time.Time // when the gate let in the latest write of a node's session
 	total    int
-	passed   func(node, what string) // is told of each request that is let in
+	passed   func(node, what string) // the gate calls it for each request that it lets in
 }
 
 // A passage is a request at the gate.
@@ -59,7 +60,7 @@ func (g *gate) run(ctx context.Context) {
 	}
 }
 
-// next takes the request out that is to be let in.
+// next takes out the request that the gate lets in next.
 func (g *gate) next() *passage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,7 +71,7 @@ func (g *gate) next() *passage {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.node, b.node), strings.Compare(a.what, b.what))
 	})
 	g.waiting = slices.DeleteFunc(g.waiting, func(other *passage) bool { return other == p })
-	if !strings.HasPrefix(p.what, "GetItem") { // handlers that are called again, see [gate.requestsOf]
+	if !strings.HasPrefix(p.what, "GetItem") { // for the second call of a handler, see [gate.requestsOf]
 		g.requests[p.node]++
 	}
 	if strings.HasPrefix(p.what, "UpdateItem M#") {
@@ -83,7 +84,7 @@ func (g *gate) next() *passage {
 	return p
 }
 
-// hold is the fault of a node's transport that has requests wait at the gate.
+// hold returns a fault for a node's transport, which makes requests wait at the gate.
 func (g *gate) hold(node string) dynamotest.Fault {
 	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		what := describe(req)
@@ -101,15 +102,15 @@ func (g *gate) hold(node string) dynamotest.Fault {
 	}
 }
 
-// requestsOf is how many requests of a node were let in so far. Reads of single leases do not count: a handler that failed
-// is called again after one.
+// requestsOf returns how many requests of a node the gate has let in. It does not count reads of
+// single leases: after a handler fails, the node reads its lease and calls it again.
 func (g *gate) requestsOf(node string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.requests[node]
 }
 
-// beat is when the latest heartbeat of a node was let in.
+// beat returns when the gate let in the latest heartbeat of a node.
 func (g *gate) beat(node string) time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,10 +123,10 @@ func (g *gate) count() int {
 	return g.total
 }
 
-// keyParts are the parts of a request's body that say which rows it is about, without ids that are new each time.
+// keyParts matches the keys of rows in a request's body, without their random ids.
 var keyParts = regexp.MustCompile(`"S":"([LM]#[^"]*|P#\d{10}|[ND]#[^"#]*)`)
 
-// describe is a request's operation and rows.
+// describe returns a request's operation and the keys of its rows.
 func describe(req *http.Request) string {
 	op := req.Header.Get("X-Amz-Target")
 	op = op[strings.LastIndexByte(op, '.')+1:]
@@ -133,6 +134,6 @@ func describe(req *http.Request) string {
 	for _, match := range keyParts.FindAllStringSubmatch(bodyOf(req), none) {
 		rows = append(rows, match[1])
 	}
-	slices.Sort(rows) // fields of the body come in any order
+	slices.Sort(rows) // the fields of the body have no fixed order
 	return op + " " + strings.Join(rows, " ")
 }

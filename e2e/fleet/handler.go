@@ -9,20 +9,20 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A temper is how the handlers of a partition behave.
+// A temper says how the handlers of a partition behave.
 type temper int
 
 const (
 	mild      temper = iota
-	slow             // returns some time after its context has ended, within the drain timeout
+	slow             // returns some time after its context ends, within the drain timeout
 	stuck            // returns long after the drain timeout
-	fails            // returns an error now and then
-	panicking        // panics now and then
+	fails            // sometimes returns an error
+	panicking        // sometimes panics
 )
 
 var errHandler = errors.New("the handler fails")
 
-// temperOf is how the handlers of a partition behave in this script.
+// temperOf returns how the handlers of a partition behave in this script.
 func (s script) temperOf(partition int) temper {
 	if !s.hard {
 		return mild
@@ -30,7 +30,7 @@ func (s script) temperOf(partition int) temper {
 	return one(dice(s.seed, fmt.Sprint("temper", partition)), mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, mild, slow, slow, stuck, fails, panicking)
 }
 
-// lag is how long handlers may hold a partition up that is to be handed over.
+// lag returns how long handlers may delay the handover of a partition.
 func (s script) lag() time.Duration {
 	if !s.hard {
 		return 0
@@ -38,8 +38,9 @@ func (s script) lag() time.Duration {
 	return s.drain
 }
 
-// work is the handler: it waits for the end of its context, and behaves as its partition's temper wants. Handlers whose
-// contexts end at the same time return one after the other, so that it does not depend on the scheduler which is first.
+// work is the handler. It waits for the end of its context, and behaves according to its
+// partition's temper. Handlers whose contexts end at the same time return one after the other, so
+// that their order does not depend on the scheduler.
 func (s script) work(ctx context.Context, lease coordinator.Assignment) error {
 	defer time.Sleep(time.Duration(lease.Partition+1) * time.Microsecond)
 	switch s.temperOf(lease.Partition) {
@@ -63,7 +64,7 @@ func (s script) work(ctx context.Context, lease coordinator.Assignment) error {
 	return nil
 }
 
-// tired waits for as long as a handler that fails works, and reports whether its context has not ended before.
+// tired waits for the time after which a handler fails. It returns false if the context ends first.
 func (s script) tired(ctx context.Context) bool {
 	timer := time.NewTimer(s.interval() * 3 / 2)
 	defer timer.Stop()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A journal is what happened in one simulation, in the bubble's time.
+// A journal records the events of one simulation, in the bubble's time.
 type journal struct {
 	began time.Time
 
@@ -24,13 +24,13 @@ type entry struct {
 	at        time.Duration // since the simulation began
 	node      string
 	what      string
-	partition int // none, or asked
+	partition int // or none, or asked
 }
 
-// What an entry is about where it is not about a partition.
+// Entries without a partition have one of these instead.
 const (
 	none  = -1
-	asked = -2 // a request
+	asked = -2 // the entry is a request
 )
 
 func newJournal() *journal { return &journal{began: time.Now()} }
@@ -41,7 +41,7 @@ func (j *journal) add(node, what string, partition int) {
 	j.entries = append(j.entries, entry{time.Since(j.began), node, what, partition})
 }
 
-// tail is the last n entries that are no requests, as text.
+// tail returns the last n entries as text, without the requests.
 func (j *journal) tail(n int) string {
 	list := slices.DeleteFunc(j.sorted(), func(e entry) bool { return e.partition == asked })
 	var b strings.Builder
@@ -51,7 +51,7 @@ func (j *journal) tail(n int) string {
 	return b.String()
 }
 
-// save writes the whole journal to a file of its own, and returns the file's name.
+// save writes the whole journal to a new file, and returns the file's name.
 func (j *journal) save() string {
 	f, err := os.CreateTemp("", "fleet-*.log")
 	if err != nil {
@@ -66,7 +66,8 @@ func (j *journal) save() string {
 	return f.Name()
 }
 
-// sorted is the entries by their time, and those of the same time in an order that goroutines have no part in.
+// sorted returns the entries in the order of their times. The order of entries of the same time
+// does not depend on goroutines.
 func (j *journal) sorted() []entry {
 	j.mu.Lock()
 	list := slices.Clone(j.entries)
@@ -77,7 +78,7 @@ func (j *journal) sorted() []entry {
 	return list
 }
 
-// digest is a hash of the whole journal.
+// digest returns a hash of the whole journal.
 func (j *journal) digest() string {
 	h := sha256.New()
 	for _, e := range j.sorted() {
@@ -86,7 +87,7 @@ func (j *journal) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// String is an entry as a failure shows it.
+// String returns the entry in the form in which a failure shows it.
 func (e entry) String() string {
 	if e.partition < 0 {
 		return fmt.Sprintf("%12v %s %s", e.at.Round(time.Millisecond), e.node, e.what)

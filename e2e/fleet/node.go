@@ -12,13 +12,13 @@ import (
 	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
-// Where in its table a simulation has its rows.
+// The rows of a simulation are in this service and this group.
 const (
 	service = "fleet"
 	group   = "work"
 )
 
-// A node is one process: its own path to the server, its own clock, its own store, its own coordinator.
+// A node is one process. It has its own path to the server, clock, store and coordinator.
 type node struct {
 	*clock
 	name   string
@@ -26,7 +26,7 @@ type node struct {
 	store  *dynamolease.Store
 	cancel context.CancelFunc
 	over   chan struct{} // closed when Run has returned
-	err    error         // what it returned
+	err    error         // the result of Run
 	born   time.Time
 	died   time.Time // zero while it lives
 
@@ -34,15 +34,15 @@ type node struct {
 
 	// Guarded by the watch's mutex.
 	dead         bool      // it crashed
-	paused       bool      // nothing of it runs
+	paused       bool      // it does not run at present
 	resumed      time.Time // when the latest pause ended; zero before
-	stepped      bool      // its wall clock was set: leases end before contexts do
-	stopping     time.Time // when it was told to stop; zero before
-	drainedSince time.Time // since when it is to take nothing; zero when it may
-	mutedSince   time.Time // since when its heartbeats fail; zero when they do not
+	stepped      bool      // its wall clock stepped: leases end before contexts do
+	stopping     time.Time // when the simulation stopped it; zero before
+	drainedSince time.Time // since when it is drained; zero if it is not
+	mutedSince   time.Time // since when its heartbeats fail; zero if they do not
 }
 
-// gone tells whether nothing of the node runs.
+// gone reports whether the node does not run: it crashed, or it is paused.
 func (n *node) gone() bool { return n.dead || n.paused }
 
 // start starts a node.
@@ -86,7 +86,7 @@ func (s *simulation) start(name string) *node {
 	return n
 }
 
-// stop has a node stop gracefully. It takes the time that its handlers take.
+// stop makes a node stop gracefully. The node waits for its handlers.
 func (s *simulation) stop(n *node) {
 	s.watch.mu.Lock()
 	n.stopping = time.Now()
@@ -97,7 +97,8 @@ func (s *simulation) stop(n *node) {
 	n.cancel()
 }
 
-// kill ends a node as kill -9 would: nothing of it reaches the store any more, and its handlers are gone.
+// kill ends a node as kill -9 does. None of its requests reaches the store any more, and the watch
+// ignores its handlers.
 func (s *simulation) kill(n *node) {
 	n.troubles.add("", dead())
 	s.watch.mu.Lock()
@@ -127,7 +128,7 @@ func (s *simulation) sleep(n *node) (wake func()) {
 	}
 }
 
-// hours is how long the node has lived, by now.
+// hours returns how long the node has lived so far.
 func (n *node) hours() float64 {
 	if n.died.IsZero() {
 		return time.Since(n.born).Hours()

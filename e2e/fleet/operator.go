@@ -11,7 +11,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
-// operate has somebody who takes no part use a store of its own.
+// operate lets an operator, which is not a member, use a separate store.
 func (s *simulation) operate(do func(ctx context.Context, store *dynamolease.Store) error) {
 	path := s.server.VirtualTransport()
 	defer path.Close()
@@ -24,11 +24,11 @@ func (s *simulation) operate(do func(ctx context.Context, store *dynamolease.Sto
 	defer store.Close()
 	ctx := jitter.With(context.Background(), func(n time.Duration) time.Duration { return n / 2 })
 	if err := do(ctx, store); err != nil {
-		s.violate("an operator: %v", err)
+		s.violate("an operator's call failed: %v", err)
 	}
 }
 
-// members are the members as an operator sees them.
+// members returns the members as an operator sees them.
 func (s *simulation) members() (list []dynamolease.Member) {
 	s.operate(func(ctx context.Context, store *dynamolease.Store) (err error) {
 		list, err = store.Members(ctx, service)
@@ -37,7 +37,8 @@ func (s *simulation) members() (list []dynamolease.Member) {
 	return list
 }
 
-// drain drains nodes: what they have is handed over as if they stopped, and they stay members.
+// drain drains nodes. It expects that they hand over their partitions as if they stopped, and that
+// they stay members.
 func (s *simulation) drain(nodes []string) {
 	s.mark(nodes, true)
 	s.change(s.running(), nodes, 2*s.round(), exact, func() {
@@ -46,7 +47,7 @@ func (s *simulation) drain(nodes []string) {
 	s.wantDrained()
 }
 
-// undrain ends that: the nodes have their shares again.
+// undrain ends the drain of nodes. It expects that they get their shares again.
 func (s *simulation) undrain(nodes []string) {
 	s.mark(nodes, false)
 	s.change(s.running(), nil, 2*s.round(), exact, func() {
@@ -63,7 +64,7 @@ func each(ctx context.Context, nodes []string, do func(ctx context.Context, serv
 	return errors.Join(errs...)
 }
 
-// mark notes that nodes are drained from now on, or not any more.
+// mark notes that nodes are drained from now on, or no longer drained.
 func (s *simulation) mark(nodes []string, drained bool) {
 	for _, name := range nodes {
 		s.drained[name] = drained
@@ -76,32 +77,32 @@ func (s *simulation) mark(nodes []string, drained bool) {
 	}
 }
 
-// wantDrained checks that the members say which of them are drained.
+// wantDrained checks that the list of members shows which of them are drained.
 func (s *simulation) wantDrained() {
 	var listed []string
 	for _, m := range s.members() {
 		listed = append(listed, m.Node)
 		if m.Drained != s.drained[m.Node] {
-			s.violate("the members say of %s that it is drained: %v", m.Node, m.Drained)
+			s.violate("the list of members is wrong about %s: drained %v", m.Node, m.Drained)
 		}
 	}
 	for _, name := range s.running() {
 		if !slices.Contains(listed, name) && s.violations() == 0 {
-			s.violate("%s runs, and is no member", name)
+			s.violate("%s runs, and is not a member", name)
 		}
 	}
 }
 
-// revoke takes partitions from who has them: each comes to some node, once, and nothing else moves. What comes of the
-// epochs before concerns nobody.
+// revoke revokes the leases of partitions. It expects that each of these partitions moves once, and
+// no other, and that it makes no difference to revoke an earlier epoch.
 func (s *simulation) revoke(step step) {
-	var revoked []*tenure
+	var revoked []*holding
 	for _, p := range step.parts {
-		revoked = append(revoked, s.watch.tenureOf(p))
+		revoked = append(revoked, s.watch.holdingOf(p))
 	}
 	began, before := time.Now(), s.watch.moved()
 	within, m := s.expiry()+4*s.round()+2*s.script.lag(), exact
-	if s.script.hard { // its handler is stuck where it was, and somebody else takes it out of turn
+	if s.script.hard { // if its handler is stuck, another node takes the partition out of turn
 		within += s.script.drain + s.script.ttl + 5*s.round()
 		m = loose
 	}
@@ -112,7 +113,7 @@ func (s *simulation) revoke(step step) {
 				return err
 			}
 			if time.Since(began) > within {
-				s.violate("%d partitions are not revoked after %v", len(left), within)
+				s.violate("the leases of %d partitions are not revoked after %v", len(left), within)
 			}
 		}
 		return nil
@@ -121,16 +122,16 @@ func (s *simulation) revoke(step step) {
 		return
 	}
 	if got := s.watch.moved() - before; m == exact && got != len(revoked) {
-		s.violate("%d partitions moved, and %d were revoked", got, len(revoked))
+		s.violate("%d partitions moved, and the operator revoked %d", got, len(revoked))
 	}
 }
 
-// demand revokes leases, and returns those that are not over yet.
-func (s *simulation) demand(ctx context.Context, store *dynamolease.Store, list []*tenure) (left []*tenure, err error) {
+// demand revokes leases, and returns those that their holders still have.
+func (s *simulation) demand(ctx context.Context, store *dynamolease.Store, list []*holding) (left []*holding, err error) {
 	for _, t := range list {
 		epoch := t.lease.Epoch
 		if _, done, err := store.Revoke(ctx, group, t.lease.Partition, epoch-1); err != nil || !done {
-			s.violate("the epoch before that of partition %d is not over: %v", t.lease.Partition, err)
+			s.violate("Revoke does not report the previous epoch of partition %d as over: %v", t.lease.Partition, err)
 		}
 		_, done, err := store.Revoke(ctx, group, t.lease.Partition, epoch)
 		if err != nil {
@@ -145,22 +146,23 @@ func (s *simulation) demand(ctx context.Context, store *dynamolease.Store, list 
 	return left, nil
 }
 
-// tenureOf is the tenure of a partition.
-func (w *watch) tenureOf(partition int) *tenure {
+// holdingOf returns the latest holding of a partition.
+func (w *watch) holdingOf(partition int) *holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.latest[partition]
 }
 
-// revoked checks that nothing is left of a tenure that is said to be revoked, and that its handler was told so.
-func (w *watch) revoked(t *tenure) {
+// revoked checks a holding after Revoke reported it as over: the lease has no time left, and the
+// context of the handler ended with the right cause.
+func (w *watch) revoked(t *holding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	want := coordinator.ErrRevoked
 	if w.script.mode == coordinator.PerLease {
-		want = coordinator.ErrLost // its renewal finds out
+		want = coordinator.ErrLost // its renewal notices
 	}
 	if left := t.lease.Remaining(); left > 0 || t.told.IsZero() || !errors.Is(t.cause, want) {
-		w.violate("partition %d was revoked, and %s has %v left and was told of %v", t.lease.Partition, t.node.name, left, t.cause)
+		w.violate("partition %d was revoked, and %s has %v left, and the cause of its context is: %v", t.lease.Partition, t.node.name, left, t.cause)
 	}
 }

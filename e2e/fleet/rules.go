@@ -7,7 +7,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/resync"
 )
 
-// fair is nil when each of the nodes has its share of the partitions: P/n, rounded down or up, all of them together.
+// fair returns nil if each of the nodes has its share of the partitions, P/n rounded down or up,
+// and all of them together have all partitions.
 func fair(partitions int, nodes []string, holds map[string]int) error {
 	least, most := partitions/len(nodes), (partitions+len(nodes)-1)/len(nodes)
 	total := 0
@@ -18,13 +19,13 @@ func fair(partitions int, nodes []string, holds map[string]int) error {
 		total += holds[name]
 	}
 	if total != partitions {
-		return fmt.Errorf("%d of %d partitions are with the nodes", total, partitions)
+		return fmt.Errorf("the nodes have %d of %d partitions", total, partitions)
 	}
 	return nil
 }
 
-// fewest is the least possible number of partitions that must come to another node until nodes that have so many of them
-// have their shares.
+// fewest returns the least number of partitions that must move, for the nodes to have their shares.
+// holds gives how many partitions each node has now.
 func fewest(partitions int, nodes []string, holds map[string]int) int {
 	least, rest := partitions/len(nodes), partitions%len(nodes)
 	stay := 0
@@ -38,9 +39,10 @@ func fewest(partitions int, nodes []string, holds map[string]int) int {
 	return partitions - stay
 }
 
-// budget is how many requests a node may make in so many quiet rounds: a heartbeat and the members each, and, in those after
-// what went before and in a resync now and then, the owners and their sessions. More partitions do not make it more, where
-// leases are in sessions.
+// budget returns how many requests a node may make in a number of quiet rounds. In each round it
+// sends a heartbeat and reads the members. It also reads the owners and their sessions, in the
+// first rounds and in each resync. If leases are in sessions, more partitions do not mean more
+// requests.
 func budget(rounds, renewals, partitions int, interval time.Duration) int {
 	seldom, _ := resync.Rounds(partitions, interval)
 	return rounds*(2+renewals) + 2*(rounds/seldom+5)

@@ -49,7 +49,7 @@ func TestFewest(t *testing.T) {
 	}
 }
 
-// A listener notes what a test would fail of.
+// A listener collects the errors of a test, and does not fail.
 type listener struct {
 	testing.TB
 	said *[]string
@@ -59,13 +59,13 @@ func (l listener) Errorf(format string, args ...any) {
 	*l.said = append(*l.said, fmt.Sprintf(format, args...))
 }
 
-// A stage is a simulation without a server, on which tests do by hand what nodes would.
+// A stage is a simulation without a server. Tests act on it in the place of nodes.
 type stage struct {
 	*simulation
 	ends map[int]context.CancelFunc // of the contexts of handlers
 }
 
-// onStage runs an act in a bubble, and returns what was objected to.
+// onStage runs an act in a bubble, and returns the violations.
 func onStage(t *testing.T, act func(s *stage)) string {
 	t.Helper()
 	var said []string
@@ -75,7 +75,7 @@ func onStage(t *testing.T, act func(s *stage)) string {
 		s.simulation = &simulation{TB: listener{t, &said}, script: sc, gate: newGate(0), journal: newJournal(), nodes: make(map[string]*node)}
 		s.watch = newWatch(sc, s.journal, s.gate.beat, s.violate)
 		for _, name := range []string{"a", "b"} {
-			s.nodes[name] = &node{name: name, stepped: true} // leases that are made by hand have nothing left
+			s.nodes[name] = &node{name: name, stepped: true} // the leases of the tests have no time left
 		}
 		act(s)
 		for _, end := range s.ends {
@@ -85,7 +85,7 @@ func onStage(t *testing.T, act func(s *stage)) string {
 	return strings.Join(said, "\n")
 }
 
-// slowSeed is a seed by which the handlers of a partition are slow.
+// slowSeed returns a seed that makes the handlers of a partition slow.
 func slowSeed(partition int) uint64 {
 	for sc := (script{hard: true}); ; sc.seed++ {
 		if sc.temperOf(partition) == slow {
@@ -94,8 +94,8 @@ func slowSeed(partition int) uint64 {
 	}
 }
 
-// gain has a handler of a node begin.
-func (s *stage) gain(name string, partition int, epoch int64) *tenure {
+// gain lets a handler of a node begin.
+func (s *stage) gain(name string, partition int, epoch int64) *holding {
 	ctx, cancel := context.WithCancel(context.Background())
 	if end := s.ends[partition]; end != nil {
 		cancelBoth := cancel
@@ -106,18 +106,18 @@ func (s *stage) gain(name string, partition int, epoch int64) *tenure {
 	return s.watch.enter(ctx, s.nodes[name], lease)
 }
 
-// passOn has a partition change hands as it should.
-func (s *stage) passOn(from *tenure, name string, epoch int64) *tenure {
+// passOn hands a partition over in the right way.
+func (s *stage) passOn(from *holding, name string, epoch int64) *holding {
 	s.ends[from.lease.Partition]()
 	synctest.Wait()
 	s.watch.exit(from)
 	return s.gain(name, from.lease.Partition, epoch)
 }
 
-// What must be objected to is.
+// The simulation and the watch report each violation of a rule.
 func TestRules(t *testing.T) {
-	start := func(s *stage) []*tenure {
-		return []*tenure{s.gain("a", 0, 1), s.gain("a", 1, 1), s.gain("b", 2, 1), s.gain("b", 3, 1)}
+	start := func(s *stage) []*holding {
+		return []*holding{s.gain("a", 0, 1), s.gain("a", 1, 1), s.gain("b", 2, 1), s.gain("b", 3, 1)}
 	}
 	both := []string{"a", "b"}
 	tests := []struct {
@@ -127,8 +127,8 @@ func TestRules(t *testing.T) {
 		{"nothing wrong", "", func(s *stage) {
 			s.change(both, nil, time.Minute, exact, func() { start(s) })
 		}},
-		{"two at once", "the handler of a runs", func(s *stage) { start(s); s.gain("b", 0, 2) }},
-		{"given away before the handler has returned", "the handler of a runs", func(s *stage) {
+		{"two at once", "the handler of a still runs", func(s *stage) { start(s); s.gain("b", 0, 2) }},
+		{"given away before the handler has returned", "the handler of a still runs", func(s *stage) {
 			s.watch.script.seed, s.watch.script.hard, s.watch.script.drain = slowSeed(0), true, time.Minute
 			start(s)
 			s.ends[0]()
@@ -147,7 +147,7 @@ func TestRules(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			s.gain("a", 0, 1)
 		}},
-		{"gained while it is drained", "and is drained", func(s *stage) {
+		{"gained while it is drained", "and it is drained", func(s *stage) {
 			s.nodes["a"].drainedSince = time.Now()
 			time.Sleep(2 * time.Minute)
 			s.gain("a", 0, 1)
@@ -164,18 +164,18 @@ func TestRules(t *testing.T) {
 				}
 			})
 		}},
-		{"revoked, and its handler was not told", "partition 0 was revoked", func(s *stage) { s.watch.revoked(start(s)[0]) }},
-		{"revoked, and told that it is lost", "was told of", func(s *stage) {
+		{"revoked, and its context goes on", "partition 0 was revoked", func(s *stage) { s.watch.revoked(start(s)[0]) }},
+		{"revoked, and its context ends as lost", "the cause of its context is", func(s *stage) {
 			lost := start(s)[0]
 			s.watch.tell(lost, coordinator.ErrLost)
 			s.watch.revoked(lost)
 		}},
-		{"revoked, and told so", "", func(s *stage) {
+		{"revoked, and its context ends as revoked", "", func(s *stage) {
 			first := start(s)[0]
 			s.watch.tell(first, coordinator.ErrRevoked)
 			s.watch.revoked(first)
 		}},
-		{"not told in time", "was not told", func(s *stage) {
+		{"its context does not end in time", "has not ended", func(s *stage) {
 			s.nodes["a"].stepped = false
 			start(s)
 			s.watch.look()
@@ -188,7 +188,7 @@ func TestRules(t *testing.T) {
 				}
 			})
 		}},
-		{"needless move", "6 partitions moved, and 4 would do", func(s *stage) {
+		{"needless move", "6 partitions moved, and 4 moves are enough", func(s *stage) {
 			s.change(both, nil, time.Minute, exact, func() {
 				all := start(s)
 				s.passOn(all[0], "b", 2)
@@ -217,7 +217,7 @@ func TestRules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			said := onStage(t, tt.act)
 			if !strings.Contains(said, tt.want) || tt.want == "" && said != "" {
-				t.Errorf("objected to: %q, want %q", said, tt.want)
+				t.Errorf("violations are %q, want %q", said, tt.want)
 			}
 		})
 	}

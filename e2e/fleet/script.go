@@ -9,7 +9,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A script is all that happens in one simulation. It follows from the seed alone.
+// A script lists all events of one simulation. It follows from the seed alone.
 type script struct {
 	seed       uint64
 	first      []string // the nodes of the cold start
@@ -25,58 +25,58 @@ type script struct {
 // A step is one event, and the quiet after it.
 type step struct {
 	kind  kind
-	nodes []string // to whom it happens; new names where nodes start
-	fresh []string // who starts in their place, in a rolling deployment
+	nodes []string // the nodes that it affects; new names if it starts nodes
+	fresh []string // the nodes that start in their place, in a rolling deployment
 	cut   cut
 	span  time.Duration // how long it lasts
-	parts []int         // partitions to be revoked
-	quiet int           // rounds after the fleet is in balance again
+	parts []int         // the partitions that it revokes
+	quiet int           // quiet rounds after the fleet is in balance again
 }
 
-// A kind is what may happen to a fleet.
+// A kind is one of the events that may happen to a fleet.
 type kind string
 
 const (
 	join    kind = "join"     // nodes start
 	leave   kind = "leave"    // nodes stop gracefully
-	crash   kind = "crash"    // nodes end as by kill -9
+	crash   kind = "crash"    // nodes end as after kill -9
 	restart kind = "restart"  // nodes crash and start again under their names
 	replace kind = "replace"  // other processes start under the names of nodes that run
 	rolling kind = "rolling"  // new nodes start, then as many old ones stop
 	blip    kind = "blip"     // nodes are cut off for less than leases last
-	cutOff  kind = "cut off"  // nodes are cut off for longer
-	outage  kind = "outage"   // all are
+	cutOff  kind = "cut off"  // nodes are cut off for longer than leases last
+	outage  kind = "outage"   // all nodes are cut off
 	nap     kind = "nap"      // nodes are paused for less than leases last
-	pause   kind = "pause"    // nodes are paused for longer
+	pause   kind = "pause"    // nodes are paused for longer than leases last
 	wallSet kind = "wall set" // the wall clocks of nodes step by hours
-	mute    kind = "mute"     // heartbeats of nodes fail, and nothing else
+	mute    kind = "mute"     // heartbeats of nodes fail, and no other requests
 	noise   kind = "noise"    // some requests of all nodes meet faults
-	storm   kind = "storm"    // much of that at the same time
-	drain   kind = "drain"    // an operator drains nodes, which stay so whatever happens next
-	undrain kind = "undrain"  // an operator ends that
-	revoke  kind = "revoke"   // an operator takes partitions from who has them
+	storm   kind = "storm"    // several of these events happen at the same time
+	drain   kind = "drain"    // an operator drains nodes; they stay drained in later events
+	undrain kind = "undrain"  // an operator ends the drain of nodes
+	revoke  kind = "revoke"   // an operator revokes the leases of partitions
 )
 
-// A cut is how a node loses the store.
+// A cut says how a node loses the store.
 type cut string
 
 const (
-	hanging cut = "hanging" // nothing is answered
+	hanging cut = "hanging" // requests get no answer
 	refused cut = "refused" // connections are reset
-	failing cut = "failing" // the answer is that it failed
+	failing cut = "failing" // requests get an error as their answer
 )
 
-// everything is all that may happen.
+// everything returns all kinds of events.
 func everything() []kind {
 	return []kind{join, leave, crash, restart, replace, rolling, blip, cutOff, outage, nap, pause, wallSet, mute, noise, storm, drain, undrain, revoke}
 }
 
 // A scale says how large scripts are.
 type scale struct {
-	nodes int // at the start, at most
-	steps int // at least; some more
+	nodes int // the most at the start
+	steps int // the least; a script may have a few more
 	kinds []kind
-	turns bool // all kinds come, one after the other, and not by chance
+	turns bool // the script has each of the kinds once, in this order; otherwise it chooses at random
 }
 
 // newScript makes the script of a seed.
@@ -84,7 +84,7 @@ func newScript(seed uint64, size scale) script {
 	r := dice(seed, "script")
 	nodes := min(size.nodes, one(r, 1, 3, 5, 8, 12, 20, 30, 50))
 	if size.turns {
-		nodes = max(3, nodes) // or some kinds could not come
+		nodes = max(3, nodes) // some kinds need this many
 	}
 	s := script{
 		seed:       seed,
@@ -98,7 +98,7 @@ func newScript(seed uint64, size scale) script {
 		s.mode = coordinator.PerLease
 	}
 	w := &writer{Rand: r, script: &s, kinds: size.kinds, drained: make(map[string]bool)}
-	if s.mode == coordinator.PerLease { // leases with an expiry of their own do not need the heartbeats
+	if s.mode == coordinator.PerLease { // leases with their own expiry do not depend on heartbeats
 		w.kinds = slices.DeleteFunc(slices.Clone(size.kinds), func(k kind) bool { return k == mute })
 	}
 	s.first = w.names(nodes)
@@ -115,10 +115,10 @@ func newScript(seed uint64, size scale) script {
 	return s
 }
 
-// interval is how long a round is, but for its jitter.
+// interval returns how long a round is, without its jitter.
 func (s script) interval() time.Duration { return s.ttl / 3 }
 
-// String is the script as a failure shows it.
+// String returns the script in the form in which a failure shows it.
 func (s script) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d nodes, %d partitions, ttl %v, drain %v, latency %v, mode %d, hard handlers %v\n",

@@ -22,21 +22,21 @@ type simulation struct {
 	gate    *gate
 	watch   *watch
 	journal *journal
-	nodes   map[string]*node // that run, by name
-	all     []*node          // that ever ran
+	nodes   map[string]*node // the nodes that run, by name
+	all     []*node          // all nodes that ever ran
 	born    int
 	events  map[string]int
-	drained map[string]bool // nodes, whether they run or not
-	decided []string        // after each step
+	drained map[string]bool // by node, whether it runs or not
+	decided []string        // the state of the fleet after each step, see [simulation.note]
 
 	mu     sync.Mutex
 	faults int
 	broken int // violations
 }
 
-// A summary is what one simulation amounted to.
+// A summary holds the figures of one simulation.
 type summary struct {
-	hours      float64 // nodes alive, times the time
+	hours      float64 // live nodes, times the simulated time
 	requests   int
 	moves      int
 	faults     int
@@ -46,7 +46,7 @@ type summary struct {
 	digest     string   // of the whole journal
 }
 
-// simulate plays a script in a bubble of its own.
+// simulate plays a script in a separate bubble.
 func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) {
 	t.Helper()
 	table := server.Table(t)
@@ -62,7 +62,7 @@ func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) 
 		opening.Go(func() { s.gate.run(ctx) })
 		s.play()
 		if s.violations() > 0 {
-			s.Logf("%s\nwhat was decided before:\n%s\nwith all requests: %s", s.script, s.journal.tail(60), s.journal.save())
+			s.Logf("%s\nthe last events before the violation:\n%s\nthe journal with all requests is in %s", s.script, s.journal.tail(60), s.journal.save())
 		}
 		s.end()
 		cancel()
@@ -72,12 +72,12 @@ func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) 
 	return sum
 }
 
-// play plays the steps, until one shows a violation.
+// play plays the steps, until it finds a violation.
 func (s *simulation) play() {
 	s.event("cold start", len(s.script.first))
-	// Nodes that start at one moment may miss each other in their first round. A node that has taken too
-	// much then gives it up in its second round, or in its third if partitions were still free, and
-	// others take that in the round after.
+	// Nodes that start at one moment may miss each other in their first round. If a node then takes
+	// too many partitions, it gives them up in its second round, or in its third if partitions were
+	// still free. Other nodes take them in the next round.
 	s.change(s.script.first, nil, 4*s.round(), loose, func() {
 		for _, name := range s.script.first {
 			s.start(name)
@@ -98,7 +98,7 @@ func (s *simulation) play() {
 
 func (s *simulation) event(what string, n int) { s.events[what] += n }
 
-// end stops all nodes, and waits for everything that they left behind.
+// end stops all nodes, and waits until their handlers and clients have ended.
 func (s *simulation) end() {
 	for _, n := range slices.Collect(maps.Values(s.nodes)) {
 		s.stop(n)
@@ -106,17 +106,17 @@ func (s *simulation) end() {
 	for _, n := range s.all {
 		<-n.over
 		if n.err != nil && !n.dead && s.violations() == 0 {
-			s.violate("Run of %s: %v", n.name, n.err)
+			s.violate("Run of %s returned an error: %v", n.name, n.err)
 		}
 	}
 	for _, n := range s.all {
 		n.store.Close()
 		n.path.Close()
 	}
-	time.Sleep(s.script.ttl + s.script.drain) // handlers that are stuck return some time
+	time.Sleep(s.script.ttl + s.script.drain) // until the stuck handlers return
 }
 
-// violate reports that something is not as it must be.
+// violate reports a violation: the test fails.
 func (s *simulation) violate(format string, args ...any) {
 	s.mu.Lock()
 	s.broken++
@@ -144,15 +144,16 @@ func (s *simulation) summary() summary {
 	return sum
 }
 
-// running are the names of the nodes that run, in order.
+// running returns the names of the nodes that run, in order.
 func (s *simulation) running() []string { return slices.Sorted(maps.Keys(s.nodes)) }
 
-// sharing are the nodes of a list that are to have their shares: those that are not drained.
+// sharing returns the nodes of a list that get shares: those that are not drained.
 func (s *simulation) sharing(nodes []string) []string {
 	return slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return s.drained[name] })
 }
 
-// note notes what the fleet has come to: who has how many partitions, and how many have moved so far.
+// note records the state of the fleet: how many partitions each node has, and how many have moved
+// so far.
 func (s *simulation) note() {
 	s.decided = append(s.decided, fmt.Sprint(s.watch.holds(), s.watch.moved()))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// take takes one step, and checks what it promises.
+// take plays one step, and checks the promises about it.
 func (s *simulation) take(step step) {
 	switch step.kind {
 	case join:
@@ -56,12 +56,13 @@ func (s *simulation) take(step step) {
 	}
 }
 
-// without are the running nodes but some.
+// without returns the running nodes except some.
 func (s *simulation) without(nodes []string) []string {
 	return slices.DeleteFunc(s.running(), func(name string) bool { return slices.Contains(nodes, name) })
 }
 
-// leave stops nodes gracefully: their partitions run elsewhere without waiting for a ttl.
+// leave stops nodes gracefully. It expects that other nodes work their partitions without a wait
+// for a ttl.
 func (s *simulation) leave(nodes []string) {
 	var leaving []*node
 	s.change(s.without(nodes), nodes, 2*s.round(), exact, func() {
@@ -75,12 +76,13 @@ func (s *simulation) leave(nodes []string) {
 	}
 	for _, m := range s.members() {
 		if slices.Contains(nodes, m.Node) {
-			s.violate("%s has left and is a member", m.Node)
+			s.violate("%s has left, and is still a member", m.Node)
 		}
 	}
 }
 
-// restart crashes nodes that start again: what they had is free when their former sessions have expired, and comes to them.
+// restart crashes nodes and starts them again. It expects that they get their partitions back after
+// their former sessions expire.
 func (s *simulation) restart(step step) {
 	nodes := s.running()
 	s.change(nodes, step.nodes, s.expiry()+3*s.round(), exact, func() {
@@ -94,27 +96,28 @@ func (s *simulation) restart(step step) {
 	})
 }
 
-// replace starts processes under the names of others: the older ones hand over, stop, and say so.
+// replace starts processes under the names of nodes that run. It expects that the older processes
+// hand over, and that their Run returns ErrReplaced.
 func (s *simulation) replace(nodes []string) {
 	var older []*node
 	s.change(s.running(), nil, 3*s.round(), loose, func() {
 		for _, name := range nodes {
 			n := s.nodes[name]
 			older = append(older, n)
-			n.died = time.Now().Add(s.round()) // about: it has its work to hand over
+			n.died = time.Now().Add(s.round()) // roughly: it must hand over its work first
 			s.start(name)
 		}
 	})
 	for _, n := range older {
 		<-n.over
 		if !errors.Is(n.err, coordinator.ErrReplaced) {
-			s.violate("Run of %s, which was replaced: %v", n.name, n.err)
+			s.violate("another process replaced %s, and its Run returned %v", n.name, n.err)
 		}
 		n.err = nil
 	}
 }
 
-// rolling replaces nodes as a deployment does: new ones start, and then old ones stop.
+// rolling replaces nodes as a deployment does: it starts new nodes, and then stops old ones.
 func (s *simulation) rolling(step step) {
 	started := step.fresh
 	s.change(slices.Concat(s.running(), started), nil, 2*s.round(), exact, func() {
@@ -126,7 +129,8 @@ func (s *simulation) rolling(step step) {
 	s.leave(step.nodes)
 }
 
-// harmless troubles nodes for less than their leases last: nothing moves.
+// harmless cuts nodes off, or pauses them, for less than their leases last. It expects that no
+// partition moves.
 func (s *simulation) harmless(step step) {
 	before := s.watch.moved()
 	var heal []func()
@@ -148,7 +152,7 @@ func (s *simulation) harmless(step step) {
 	}
 }
 
-// noise has some requests of all nodes meet faults for a while.
+// noise makes some requests of all nodes meet faults for a while.
 func (s *simulation) noise(step step) {
 	percent := 5 + dice(s.script.seed, "percent").IntN(30)
 	var heal []func()
@@ -162,20 +166,20 @@ func (s *simulation) noise(step step) {
 	s.recover()
 }
 
-// recover waits until a fleet that may be in any state is in balance.
+// recover expects that a fleet in any state returns to balance, and waits for it.
 func (s *simulation) recover() {
 	covered := s.expiry() + 8*s.round() + 2*s.script.lag()
 	if s.script.hard {
-		covered += s.script.ttl + s.script.drain // what is stuck where it was
+		covered += s.script.ttl + s.script.drain // for handlers that are stuck
 	}
 	for began := time.Now(); len(s.watch.owners()) < s.script.partitions; s.pass(s.tick()) {
 		if time.Since(began) > covered {
-			s.violate("only %d of %d partitions are worked %v after the trouble", len(s.watch.owners()), s.script.partitions, covered)
+			s.violate("nodes work only %d of %d partitions, %v after the trouble", len(s.watch.owners()), s.script.partitions, covered)
 		}
 		if s.violations() > 0 {
 			return
 		}
 	}
-	// What was taken out of turn in the trouble is kept for some time, up to 64 times 30 rounds.
+	// Nodes keep partitions that they took out of turn for some time, up to 64 times 30 rounds.
 	s.balanced(s.running(), 70*s.round())
 }

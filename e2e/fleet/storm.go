@@ -9,11 +9,11 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A storm is much trouble at the same time. Nodes may be in any state after it; that no partition is worked twice holds
-// all along.
+// storm makes much trouble at the same time. Nodes may be in any state after it. All along, no two
+// nodes may work one partition.
 func (s *simulation) storm(step step) {
 	r := dice(s.script.seed, fmt.Sprint("storm", step.span))
-	troubled := make(map[*node]time.Time) // until when
+	troubled := make(map[*node]time.Time) // when the trouble of each node ends
 	var heal []func()
 	for end := time.Now().Add(step.span); time.Now().Before(end) && s.violations() == 0; {
 		names := s.running()
@@ -50,7 +50,7 @@ func (s *simulation) storm(step step) {
 	for _, h := range heal {
 		h()
 	}
-	for _, name := range step.nodes { // who is gone starts again
+	for _, name := range step.nodes { // nodes that crashed or left start again
 		if s.nodes[name] == nil {
 			s.start(name)
 		}
@@ -59,7 +59,7 @@ func (s *simulation) storm(step step) {
 	s.recover()
 }
 
-// after does something when d has passed, or when it is called, and once only.
+// after calls do once: when d has passed, or when the caller calls now.
 func (s *simulation) after(d time.Duration, do func()) (now func()) {
 	timer := time.AfterFunc(d, do)
 	return func() {
@@ -69,7 +69,7 @@ func (s *simulation) after(d time.Duration, do func()) (now func()) {
 	}
 }
 
-// set changes what the watch knows of nodes.
+// set changes fields of nodes that the watch's mutex guards.
 func (w *watch) set(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// Troubles are the faults that a node's requests meet at present. They come before the gate: what does not reach the
-// server does not wait there.
+// troubles holds the faults that a node's requests meet at present. Requests meet them before the
+// gate: a request that does not reach the server does not wait there.
 type troubles struct {
 	mu   sync.Mutex
 	list []*trouble
 }
 
 type trouble struct {
-	op    string // of which requests; all if empty
+	op    string // the operation of the requests; empty for all
 	fault dynamotest.Fault
 }
 
-// add has a fault happen to requests of an operation, until heal is called.
+// add puts a fault on the requests of an operation, until the caller calls heal.
 func (t *troubles) add(op string, fault dynamotest.Fault) (heal func()) {
 	added := &trouble{op, fault}
 	t.mu.Lock()
@@ -34,7 +34,7 @@ func (t *troubles) add(op string, fault dynamotest.Fault) (heal func()) {
 	}
 }
 
-// of are the faults for a request.
+// of returns the faults for a request.
 func (t *troubles) of(req *http.Request) []dynamotest.Fault {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *troubles) of(req *http.Request) []dynamotest.Fault {
 	return faults
 }
 
-// meet is what happens to each request of the node: its troubles, and then the gate.
+// meet returns the fault for all requests of the node: its troubles, and then the gate.
 func (n *node) meet(g *gate) dynamotest.Fault {
 	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
 		return dynamotest.All(append(n.troubles.of(req), g.hold(n.name))...)(req, send)

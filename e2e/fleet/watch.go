@@ -10,7 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A watch knows who works which partition, and checks it at each change: no two at once, and epochs grow.
+// A watch knows which node works which partition. At each change it checks that no two nodes work
+// one partition, and that epochs grow.
 type watch struct {
 	script  script
 	log     *journal
@@ -18,27 +19,27 @@ type watch struct {
 	beat    func(node string) time.Time // when its latest heartbeat reached the server
 
 	mu     sync.Mutex
-	latest map[int]*tenure
-	open   map[int][]*tenure // that are not over: their contexts have not ended, or their handlers run
-	moves  int               // how often a partition came to a node
+	latest map[int]*holding
+	open   map[int][]*holding // those whose contexts have not ended, or whose handlers run
+	moves  int                // how often a node gained a partition
 }
 
-// A tenure is the time that a node holds a partition for, under one epoch.
-type tenure struct {
+// A holding is the time in which a node has the lease of a partition under one epoch.
+type holding struct {
 	node    *node
 	lease   coordinator.Assignment
 	began   time.Time
 	told    time.Time // when the context ended; zero before
 	cause   error
-	running bool // its handler
-	overdue bool // it had nothing left at the latest look, and was not told
+	running bool // its handler runs
+	overdue bool // at the latest check the lease had no time left, and the context had not ended
 }
 
 func newWatch(s script, log *journal, beat func(string) time.Time, violate func(string, ...any)) *watch {
-	return &watch{script: s, log: log, beat: beat, violate: violate, latest: make(map[int]*tenure), open: make(map[int][]*tenure)}
+	return &watch{script: s, log: log, beat: beat, violate: violate, latest: make(map[int]*holding), open: make(map[int][]*holding)}
 }
 
-// watched is the handler of a node.
+// watched returns the handler of a node.
 func (w *watch) watched(n *node) coordinator.Handler {
 	return func(ctx context.Context, lease coordinator.Assignment) error {
 		t := w.enter(ctx, n, lease)
@@ -47,17 +48,17 @@ func (w *watch) watched(n *node) coordinator.Handler {
 	}
 }
 
-func (w *watch) enter(ctx context.Context, n *node, lease coordinator.Assignment) *tenure {
+func (w *watch) enter(ctx context.Context, n *node, lease coordinator.Assignment) *holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.latest[lease.Partition]
-	if last != nil && last.node == n && last.lease.Epoch == lease.Epoch { // it is called again
+	if last != nil && last.node == n && last.lease.Epoch == lease.Epoch { // the node calls the handler again
 		last.running = true
 		return last
 	}
-	t := &tenure{node: n, lease: lease, began: time.Now(), running: true}
+	t := &holding{node: n, lease: lease, began: time.Now(), running: true}
 	if n.dead {
-		return t // it is not there any more
+		return t // the node crashed: ignore its handler
 	}
 	w.log.add(n.name, "gains", lease.Partition)
 	w.check(t, last)
@@ -68,8 +69,8 @@ func (w *watch) enter(ctx context.Context, n *node, lease coordinator.Assignment
 	return t
 }
 
-// check compares a tenure that begins with all that are not over. The caller has the mutex.
-func (w *watch) check(t, last *tenure) {
+// check compares a new holding with all open ones. The caller has the mutex.
+func (w *watch) check(t, last *holding) {
 	p := t.lease.Partition
 	if last != nil && t.lease.Epoch <= last.lease.Epoch {
 		w.violate("%s gains partition %d under epoch %d after %s had it under %d", t.node.name, p, t.lease.Epoch, last.node.name, last.lease.Epoch)
@@ -81,23 +82,24 @@ func (w *watch) check(t, last *tenure) {
 		w.violate("%s gains partition %d although its heartbeats fail", t.node.name, p)
 	}
 	if !t.node.drainedSince.IsZero() && time.Since(t.node.drainedSince) > w.script.interval()*5/4 {
-		w.violate("%s gains partition %d, and is drained", t.node.name, p)
+		w.violate("%s gains partition %d, and it is drained", t.node.name, p)
 	}
 	for _, other := range w.open[p] {
 		switch left := other.lease.Remaining(); {
 		case other.node.gone():
 		case left > 0:
-			w.violate("%s gains partition %d, and %s has %v left of it", t.node.name, p, other.node.name, left)
+			w.violate("%s gains partition %d, and the lease of %s has %v left", t.node.name, p, other.node.name, left)
 		case other.running && !w.excused(other):
-			w.violate("%s gains partition %d, and the handler of %s runs", t.node.name, p, other.node.name)
+			w.violate("%s gains partition %d, and the handler of %s still runs", t.node.name, p, other.node.name)
 		}
 	}
 }
 
-// excused tells whether a handler may run although its lease is over: it takes its time, and the lease was lost, or the
-// drain timeout has passed; or its node was paused until a moment ago, and its timers are late: what has nothing left tells
-// who asks, and the context will end.
-func (w *watch) excused(t *tenure) bool {
+// excused reports whether a handler may run although its lease is over. A slow or stuck handler may
+// run if the node lost the lease, or if the drain timeout has passed. A handler may also run if its
+// node was paused until a moment ago: the timers of the node are late, and the context will end.
+// Until it does, the lease reports that it has no time left.
+func (w *watch) excused(t *holding) bool {
 	if t.told.IsZero() && !t.node.resumed.IsZero() && time.Since(t.node.resumed) < w.script.interval()/25 {
 		return true
 	}
@@ -109,10 +111,10 @@ func (w *watch) excused(t *tenure) bool {
 	}
 }
 
-// stopSlack is for what was on its way when a node was told to stop.
+// stopSlack is the time for requests that were on their way when a node began to stop.
 const stopSlack = 2 * time.Second
 
-func (w *watch) exit(t *tenure) {
+func (w *watch) exit(t *holding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.running = false
@@ -120,7 +122,7 @@ func (w *watch) exit(t *tenure) {
 }
 
 // tell notes the end of a context.
-func (w *watch) tell(t *tenure, cause error) {
+func (w *watch) tell(t *holding, cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.told, t.cause = time.Now(), cause
@@ -141,9 +143,9 @@ func verb(cause error) string {
 	}
 }
 
-// prune forgets the tenures that are over. The caller has the mutex.
+// prune removes the holdings that are over from open. The caller has the mutex.
 func (w *watch) prune(p int) {
-	var kept []*tenure
+	var kept []*holding
 	for _, t := range w.open[p] {
 		if t.running || t.told.IsZero() {
 			kept = append(kept, t)
@@ -152,8 +154,9 @@ func (w *watch) prune(p int) {
 	w.open[p] = kept
 }
 
-// look checks that contexts have ended where the lease is over: at two looks, since it may end at the very moment. And
-// that nobody believes for longer than it may.
+// look checks that a context has ended if its lease has. It reports a violation only if two checks
+// in a row find one, since the lease may end at the very moment of the first. It also checks that
+// no node believes in a lease for longer than it may.
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,26 +168,26 @@ func (w *watch) look() {
 				continue
 			}
 			if t.overdue {
-				w.violate("%s has nothing left of partition %d, and its handler was not told", t.node.name, p)
+				w.violate("the lease of %s of partition %d has no time left, and the context of its handler has not ended", t.node.name, p)
 			}
 			t.overdue = true
 		}
 	}
 }
 
-// lookAtBelief checks that what a node believes counts from when it sent its latest heartbeat, not from the answer. The
-// caller has the mutex.
-func (w *watch) lookAtBelief(t *tenure) {
+// lookAtBelief checks that the validity of a lease counts from the moment at which the node sent
+// its latest heartbeat, not from the answer. The caller has the mutex.
+func (w *watch) lookAtBelief(t *holding) {
 	if w.script.mode != coordinator.Sessions || t.node.gone() {
 		return
 	}
 	left, may := t.lease.Remaining(), w.script.ttl-time.Since(w.beat(t.node.name))
 	if left > max(0, may)+w.script.ttl/5000 { // its clock drifts, by 150 ppm at most
-		w.violate("%s believes in partition %d for %v more, its latest heartbeat allows for %v", t.node.name, t.lease.Partition, left, may)
+		w.violate("%s believes in its lease of partition %d for %v more, and its latest heartbeat allows %v", t.node.name, t.lease.Partition, left, may)
 	}
 }
 
-// holds is how many partitions each node works.
+// holds returns how many partitions each node works.
 func (w *watch) holds() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +200,7 @@ func (w *watch) holds() map[string]int {
 	return count
 }
 
-// owners is who works each partition.
+// owners returns which node works each partition.
 func (w *watch) owners() map[int]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,14 +213,14 @@ func (w *watch) owners() map[int]string {
 	return owners
 }
 
-// moved is how often a partition came to a node so far.
+// moved returns how often a node has gained a partition so far.
 func (w *watch) moved() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.moves
 }
 
-// believed is how long each of a node's tenures has left, at most.
+// believed returns the most time that any of a node's holdings has left.
 func (w *watch) believed(n *node) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A writer writes a script. It knows which nodes run at any point of it.
+// A writer writes a script. It keeps track of the nodes that run.
 type writer struct {
 	*rand.Rand
 	script  *script
@@ -17,7 +17,7 @@ type writer struct {
 	born    int
 }
 
-// names are names of nodes that nobody had.
+// names returns new names of nodes.
 func (w *writer) names(n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -27,7 +27,7 @@ func (w *writer) names(n int) []string {
 	return list
 }
 
-// pick takes up to n of the nodes that run, and leaves one at least out that is not drained.
+// pick chooses up to n of the nodes that run. It leaves out at least one node that is not drained.
 func (w *writer) pick(n int) []string {
 	spared := one(w.Rand, w.working()...)
 	var list []string
@@ -39,12 +39,12 @@ func (w *writer) pick(n int) []string {
 	return list
 }
 
-// working are the nodes that run and are not drained. There is one at least.
+// working returns the nodes that run and are not drained. There is always one.
 func (w *writer) working() []string {
 	return slices.DeleteFunc(slices.Clone(w.running), func(name string) bool { return w.drained[name] })
 }
 
-// gone notes that nodes do not run any more.
+// gone notes that nodes no longer run.
 func (w *writer) gone(nodes []string) {
 	out := make(map[string]bool)
 	for _, name := range nodes {
@@ -109,13 +109,13 @@ func (w *writer) step(k kind) step {
 	case blip, cutOff, outage:
 		s.cut = one(w.Rand, hanging, refused, failing)
 		if s.span > 20*time.Minute {
-			s.cut = hanging // others fail each second: that is many requests
+			s.cut = hanging // with the other cuts a node retries each second: that is too many requests
 		}
 	}
 	return s
 }
 
-// span is how long an event lasts.
+// span returns how long an event lasts.
 func (w *writer) span(k kind) time.Duration {
 	ttl := w.script.ttl
 	switch k {

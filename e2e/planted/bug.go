@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// A bug is a mistake that can be planted.
+// A bug is a mistake that the command can plant.
 type bug struct {
 	name   string
 	what   string   // the mistake, in a sentence
-	breaks []string // numbers of the promises that it breaks
+	breaks []string // the numbers of the promises that it breaks
 	catch  []catcher
 	edits  []edit
 }
 
-// A catcher is what is likely to catch a bug.
+// A catcher names tests that are likely to catch a bug.
 type catcher struct {
 	suite string
-	tests string // a pattern as for go test -run; empty for the whole suite
+	tests string // a pattern for go test -run; empty for the whole suite
 }
 
-// An edit is a piece of a file's text and what to put in its place.
+// An edit replaces a piece of a file's text.
 type edit struct {
-	file     string // from the root of the tree, with slashes
+	file     string // relative to the root of the tree, with slashes
 	old, new string
 }
 
-// readBugs reads the bugs of a folder whose names match, in the order of their names.
+// readBugs reads the bugs in a folder whose names match, in the order of their names.
 func readBugs(dir string, names *regexp.Regexp) ([]bug, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.bug"))
 	if err != nil {
@@ -58,7 +58,8 @@ func readBugs(dir string, names *regexp.Regexp) ([]bug, error) {
 	return bugs, nil
 }
 
-// parseBug reads the text of a bug's file: fields, each on a line, an empty line, and edits.
+// parseBug reads the text of a bug's file: fields, one on each line, then an empty line, then
+// edits.
 //
 //	what: the mistake
 //	breaks: LS4, LS32
@@ -66,9 +67,9 @@ func readBugs(dir string, names *regexp.Regexp) ([]bug, error) {
 //	catch: dynamolease TestRenew|TestRelease
 //
 //	--- dynamolease/renew.go
-//	text that is in the file exactly once
+//	text that the file contains exactly once
 //	+++
-//	text to put in its place
+//	text that replaces it
 func parseBug(name, text string) (bug, error) {
 	b := bug{name: name}
 	fields, edits, _ := strings.Cut(text, "\n\n")
@@ -83,7 +84,7 @@ func parseBug(name, text string) (bug, error) {
 			suite, tests, _ := strings.Cut(value, " ")
 			b.catch = append(b.catch, catcher{suite, tests})
 		default:
-			return b, fmt.Errorf("a line begins with %q: what, breaks and catch are the fields", field)
+			return b, fmt.Errorf("a line begins with %q; the fields are what, breaks and catch", field)
 		}
 	}
 	var err error
@@ -91,7 +92,7 @@ func parseBug(name, text string) (bug, error) {
 		return b, err
 	}
 	if b.what == "" || len(b.breaks) == 0 || len(b.catch) == 0 || len(b.edits) == 0 {
-		return b, fmt.Errorf("a bug needs what, breaks, catch and an edit")
+		return b, fmt.Errorf("a bug needs the fields what, breaks and catch, and an edit")
 	}
 	return b, nil
 }
@@ -112,7 +113,7 @@ func parseEdits(text string) ([]edit, error) {
 	return edits, nil
 }
 
-// files are those that the bug changes.
+// files returns the files that the bug changes.
 func (b bug) files() []string {
 	var files []string
 	for _, e := range b.edits {

@@ -1,18 +1,21 @@
-// Command planted shows that the proof suite finds what it is there to find: it plants known bugs into the library, one at
-// a time, and runs the suites until one of them fails.
+// Command planted shows that the proof suite finds bugs. It plants known bugs into the library, one
+// at a time, and runs the suites until one of them fails.
 //
-// A bug is a file in the folder bugs: a mistake that a maintainer could well make, as text of the library and what to put
-// in its place. The tree itself stays as it is: test binaries are built with the changed files laid over it. A bug that
-// no suite fails for is a hole in the proof, and one whose text is not in the library any more must be written anew.
+// Each bug is a file in the folder bugs. It describes a mistake that a maintainer could make, as
+// text of the library and the text that replaces it. The command does not change the tree: it
+// builds test binaries with the changed files laid over it. If no suite fails for a bug, the proof
+// has a hole. If the library no longer contains the text of a bug, somebody must rewrite the bug.
 //
-//	go run ./planted                     all bugs: what is likely to catch each first, then the other suites
-//	go run ./planted -fast               only what is likely to catch each
-//	go run ./planted -run renew -v       bugs whose name matches, with the output of what caught them
-//	go run ./planted -suite short        the short proof alone: histories, fleets, chaos
+//	go run ./planted                     all bugs: first the likely tests, then the other suites
+//	go run ./planted -fast               all bugs: only the likely tests
+//	go run ./planted -run renew -v       bugs with this name, with the output of the failing run
+//	go run ./planted -suite short        only the short proof: histories, fleets, chaos
 //
-// Each suite has to pass once without any bug before its failures count. It runs with its fixed seed, and until its first
-// failing test. A suite that runs out of time has not caught anything, nor has a bug that does not compile.
+// Each suite must pass once without any bug before its failures count. It runs with its fixed seed,
+// and until its first failing test. A suite that runs out of time has not caught the bug. A bug
+// that does not compile does not count as caught either.
 //
-// With PROOF_FIGURES_DIR set the figures of the run are written to planted.json in that directory. The exit status is 1
-// if a bug was not caught, and 2 if the bugs could not be tried.
+// If PROOF_FIGURES_DIR is set, the command writes the figures of the run to planted.json in that
+// directory. The exit status is 1 if the suites missed a bug, and 2 if the command could not try
+// the bugs.
 package main

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// A family is a test binary and all processes that it starts, whatever groups and sessions they put themselves in: they
-// inherit an environment variable that no other process has.
+// A family is a test binary and all processes that it starts, in whatever process groups and
+// sessions they are. They inherit an environment variable that no other process has.
 type family struct {
 	cmd  *exec.Cmd
 	mark string
@@ -19,14 +19,15 @@ const familyVariable = "PLANTED_FAMILY"
 
 var families atomic.Int64
 
-// newFamily is to be called before the command is started, and before more is put into its environment.
+// newFamily marks a command. Call it before the command starts, and before you add more to its
+// environment.
 func newFamily(cmd *exec.Cmd) *family {
 	f := &family{cmd, fmt.Sprintf("%s=%d.%d", familyVariable, os.Getpid(), families.Add(1))}
 	cmd.Env = append(cmd.Env, f.mark)
 	return f
 }
 
-// end kills the family. It is no error that it has ended before.
+// end kills the family. It returns no error if the family has already ended.
 func (f *family) end() error {
 	var err error
 	if f.cmd.Process != nil {

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// killMarked kills every process that has the mark in its environment, until there is none.
+// killMarked kills every process that has the mark in its environment, until none is left.
 func killMarked(mark string) error {
-	const rounds = 10 // one that is just about to fork is found in the next
+	const rounds = 10 // a process may fork just before its end; the next round finds the child
 	for range rounds {
 		if killOnce(mark) == 0 {
 			return nil
@@ -23,7 +23,7 @@ func killMarked(mark string) error {
 func killOnce(mark string) (killed int) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environments {
-		environment, err := os.ReadFile(file) // those of others, or that have ended, can't be read
+		environment, err := os.ReadFile(file) // fails for a process of another user, and for one that has ended
 		if err != nil || !slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(v []byte) bool { return string(v) == mark }) {
 			continue
 		}

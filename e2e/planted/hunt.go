@@ -8,48 +8,48 @@ import (
 	"time"
 )
 
-// A verdict is what became of a bug.
+// A verdict is the result for one bug.
 type verdict string
 
 const (
 	caught    verdict = "caught"
 	missed    verdict = "missed"
-	stale     verdict = "stale"       // its text is not in the library
+	stale     verdict = "stale"       // the library does not contain its text
 	unbuilt   verdict = "no build"    // the library does not compile with it
-	outOfTime verdict = "out of time" // not caught, and a suite did not end
-	untried   verdict = "not tried"   // no suite that is to be run has to do with it
+	outOfTime verdict = "out of time" // no suite caught it, and one did not end
+	untried   verdict = "not tried"   // none of the chosen suites can catch it
 )
 
-// A result is what the hunt for one bug came to.
+// A result is the outcome of the hunt for one bug.
 type result struct {
 	Name    string   `json:"name"`
 	What    string   `json:"what"`
 	Breaks  []string `json:"breaks"`
 	Verdict verdict  `json:"verdict"`
-	Suite   string   `json:"suite,omitempty"` // that caught it
+	Suite   string   `json:"suite,omitempty"` // the suite that caught it
 	Test    string   `json:"test,omitempty"`
 	Short   bool     `json:"short"`   // the suite is part of the short proof
-	After   float64  `json:"after"`   // seconds from the start of the catching run until it ended
-	Seconds float64  `json:"seconds"` // of the whole hunt, builds included
+	After   float64  `json:"after"`   // how many seconds the failing run took
+	Seconds float64  `json:"seconds"` // how many seconds the whole hunt took, builds included
 	Problem string   `json:"problem,omitempty"`
 
-	output string // of the run that caught it
+	output string // the output of the run that caught it
 }
 
 // A hunter looks for bugs in a tree.
 type hunter struct {
-	root       string // of the tree
-	dir        string // for what it builds
+	root       string // the root of the tree
+	dir        string // the folder for binaries and overlays
 	suites     []*suite
 	likelyOnly bool
-	limit      time.Duration // of a run
+	limit      time.Duration // for one run
 	say        func(format string, args ...any)
 
-	clean map[trial]error // runs without a bug, as far as they were needed
+	clean map[trial]error // the results of runs without a bug
 }
 
-// hunt plants a bug and tries the suites until one fails. The error is that the suites are of no use: one fails, or does
-// not end, without any bug.
+// hunt plants a bug and tries the suites until one fails. It returns an error if the suites cannot
+// judge the bug: one fails, or does not end, without any bug.
 func (h *hunter) hunt(ctx context.Context, b bug) (result, error) {
 	began := time.Now()
 	r := result{Name: b.name, What: b.what, Breaks: b.breaks, Verdict: missed}
@@ -69,7 +69,7 @@ func (h *hunter) try(ctx context.Context, b bug, r *result) error {
 	}
 	list := trials(b, h.suites, h.root, h.likelyOnly, h.limit)
 	if len(list) == 0 {
-		r.Verdict, r.Problem = untried, "none of the suites that are to be run is likely to catch it"
+		r.Verdict, r.Problem = untried, "none of the chosen suites is likely to catch it"
 	}
 	built := make(map[string]string)
 	for _, t := range list {
@@ -104,7 +104,7 @@ func (h *hunter) try(ctx context.Context, b bug, r *result) error {
 	return nil
 }
 
-// trust runs a trial without any bug, once: then its failures say something.
+// trust runs a trial once without any bug. Its failures count only if this run passes.
 func (h *hunter) trust(ctx context.Context, t trial) error {
 	if err, done := h.clean[t]; done {
 		return err
@@ -123,15 +123,15 @@ func (h *hunter) runClean(ctx context.Context, t trial) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case found.outcome == timedOut:
-		return fmt.Errorf("without any bug %s did not end within %v:\n%s", t.suite.name, t.limit, tail(found.output))
+		return fmt.Errorf("without any bug, %s did not end within %v:\n%s", t.suite.name, t.limit, tail(found.output))
 	case found.outcome != passed:
-		return fmt.Errorf("without any bug %s fails: %s\n%s", t.suite.name, found.test, tail(found.output))
+		return fmt.Errorf("without any bug, %s fails: %s\n%s", t.suite.name, found.test, tail(found.output))
 	}
-	h.say("passes without a bug: %s %s (%.1fs)", t.suite.name, t.tests, found.took.Seconds())
+	h.say("without a bug, %s %s passes (%.1fs)", t.suite.name, t.tests, found.took.Seconds())
 	return nil
 }
 
-// tail is the end of an output, where it says what is wrong.
+// tail returns the end of an output, which contains the failure.
 func tail(output string) string {
 	const most = 4000
 	if len(output) > most {

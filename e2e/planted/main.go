@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// A command is what is asked for.
+// A command holds the arguments of the command line.
 type command struct {
 	root, bugs string
 	names      *regexp.Regexp
-	kind       string // of suites: short, tests or all
+	kind       string // which suites: short, tests or all
 	likelyOnly bool
-	limit      time.Duration // of a run of a suite
-	json       string        // file for the results
-	figures    string        // folder for the figures
+	limit      time.Duration // for one run of a suite
+	json       string        // the file for the results
+	figures    string        // the folder for the figures
 	verbose    bool
 	suites     []*suite
 }
 
-// errNotCaught is returned when a bug was tried and not caught.
-var errNotCaught = errors.New("not every bug was caught")
+// errNotCaught says that the suites missed a bug.
+var errNotCaught = errors.New("the suites did not catch every bug")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -50,17 +50,17 @@ func main() {
 func start(ctx context.Context, args []string, out io.Writer) error {
 	c := command{suites: allSuites(), figures: os.Getenv("PROOF_FIGURES_DIR")}
 	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
-	flags.StringVar(&c.kind, "suite", "all", "what to run: the short proof (short), the library's own tests (tests), or all")
-	flags.BoolVar(&c.likelyOnly, "fast", false, "run only what is likely to catch each bug")
-	flags.DurationVar(&c.limit, "timeout", 5*time.Minute, "of each run of a suite")
+	flags.StringVar(&c.kind, "suite", "all", "run these suites: the short proof (short), the library's own tests (tests), or all")
+	flags.BoolVar(&c.likelyOnly, "fast", false, "run only the tests that are likely to catch each bug")
+	flags.DurationVar(&c.limit, "timeout", 5*time.Minute, "stop each run of a suite after this time")
 	flags.StringVar(&c.json, "json", "", "write the results to this file")
-	flags.BoolVar(&c.verbose, "v", false, "print the output of what caught a bug")
+	flags.BoolVar(&c.verbose, "v", false, "print the output of each run that caught a bug")
 	names := flags.String("run", "", "try only bugs whose names match this regular expression")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: bugs are chosen with -run", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q: choose bugs with -run", flags.Arg(0))
 	}
 	var err error
 	if c.names, err = regexp.Compile(*names); err != nil {
@@ -73,7 +73,7 @@ func start(ctx context.Context, args []string, out io.Writer) error {
 	return c.run(ctx, out)
 }
 
-// root is the folder of the library's module, which the proof's module points to.
+// root returns the folder of the library's module, to which the proof's module points.
 func root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/dynamolease/dynamolease").Output()
 	if err != nil {
@@ -82,7 +82,7 @@ func root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// run hunts the bugs one after the other, and says what came of each.
+// run hunts the bugs one after the other, and prints the result of each.
 func (c command) run(ctx context.Context, out io.Writer) error {
 	bugs, err := readBugs(c.bugs, c.names)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c command) run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	f := figuresOf(results)
-	fmt.Fprintf(out, "%d bugs, %d caught, %d of them by the short proof\n", f.Bugs, f.Caught, f.CaughtByShort)
+	fmt.Fprintf(out, "%d bugs; the suites caught %d, the short proof %d of them\n", f.Bugs, f.Caught, f.CaughtByShort)
 	if err := save(results, c.json, c.figures); err != nil {
 		return err
 	}

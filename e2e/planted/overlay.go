@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// errStale is returned when the text that a bug replaces is not in its file exactly once.
-var errStale = errors.New("the library has changed: write the bug anew")
+// errStale says that a file does not contain the text of a bug exactly once.
+var errStale = errors.New("the library has changed: rewrite the bug")
 
-// plant lays the bug over the tree at root, in files in dir, and returns the name of the overlay for go build.
+// plant writes the changed files of a bug to dir. It returns the name of an overlay for go build,
+// which lays them over the tree at root.
 func plant(b bug, root, dir string) (overlay string, err error) {
 	replace := make(map[string]string)
 	for i, name := range b.files() {
@@ -41,14 +42,14 @@ func plant(b bug, root, dir string) (overlay string, err error) {
 	return overlay, nil
 }
 
-// change makes the bug's edits of one file, in order.
+// change applies the bug's edits of one file, in order.
 func (b bug) change(file, text string) (string, error) {
 	for _, e := range b.edits {
 		if e.file != file {
 			continue
 		}
 		if n := strings.Count(text, e.old); n != 1 {
-			return "", fmt.Errorf("%w: this is %d times in %s:\n%s", errStale, n, file, e.old)
+			return "", fmt.Errorf("%w: %s must contain this text once, and contains it %d times:\n%s", errStale, file, n, e.old)
 		}
 		text = strings.Replace(text, e.old, e.new, 1)
 	}

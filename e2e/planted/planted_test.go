@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// small is the command for the small tree in testdata, where each bug comes to a different end.
+// small returns the command for the small tree in testdata. Each of its bugs has another verdict.
 func small(t *testing.T, names string) command {
 	root, err := filepath.Abs("testdata/tree")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestVerdicts(t *testing.T) {
 		verdict    verdict
 		likelyOnly bool
 		limit      time.Duration
-		test       string // that catches it
+		test       string // the test that catches it
 		problem    string
 	}{
 		"caught":       {verdict: caught, test: "TestExpired/exactly"},
@@ -44,8 +44,8 @@ func TestVerdicts(t *testing.T) {
 		"missed":       {verdict: missed, likelyOnly: true},
 		"hangs":        {verdict: outOfTime, limit: time.Second, problem: "did not end within 1s"},
 		"uncompilable": {verdict: unbuilt, problem: "syntax error"},
-		"gone":         {verdict: stale, problem: "this is 0 times in lease/lease.go"},
-		"twice":        {verdict: stale, problem: "this is 2 times in lease/lease.go"},
+		"gone":         {verdict: stale, problem: "lease/lease.go must contain this text once, and contains it 0 times"},
+		"twice":        {verdict: stale, problem: "lease/lease.go must contain this text once, and contains it 2 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := small(t, name)
@@ -69,19 +69,20 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The suite that is likely to catch a bug is the first that is tried, and one that has nothing to do with it is not at all.
+// The command tries the likely suite for a bug first. It does not try a suite that is not built
+// from the changed files.
 func TestOrder(t *testing.T) {
 	c := small(t, "caught")
 	var out bytes.Buffer
 	if err := c.run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "passes without a bug: lease") || strings.Contains(out.String(), "clock") {
-		t.Errorf("it says:\n%s", &out)
+	if !strings.Contains(out.String(), "without a bug, lease") || strings.Contains(out.String(), "clock") {
+		t.Errorf("the output is:\n%s", &out)
 	}
 }
 
-// A suite that fails without any bug is no judge.
+// A suite that fails without any bug cannot judge one.
 func TestFailingSuite(t *testing.T) {
 	c := small(t, "caught")
 	tree := t.TempDir()
@@ -94,7 +95,7 @@ func TestFailingSuite(t *testing.T) {
 	}
 	c.root = tree
 	err := c.run(t.Context(), t.Output())
-	if err == nil || errors.Is(err, errNotCaught) || !strings.Contains(err.Error(), "without any bug lease fails: TestFails") {
+	if err == nil || errors.Is(err, errNotCaught) || !strings.Contains(err.Error(), "without any bug, lease fails: TestFails") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -107,7 +108,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 }
 
-// What a run leaves behind is gone after it, also when it is in a session of its own.
+// The command kills the processes that a run leaves behind, even in another session.
 func TestNothingIsLeft(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	t.Setenv("TREE_PID_FILE", file)
@@ -125,7 +126,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	if state := processState(pid); state != "" && state != "Z" {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
-		t.Errorf("process %d is there still, in state %s", pid, state)
+		t.Errorf("process %d still exists, in state %s", pid, state)
 	}
 }
 
@@ -144,7 +145,8 @@ func TestFailingTest(t *testing.T) {
 	}
 }
 
-// Every bug that is planted in the library is one that can be: its text is there, and it breaks what is promised.
+// Each bug in the folder fits the library: the library contains its text, its numbers belong to
+// promises, and its suites and tests exist.
 func TestBugs(t *testing.T) {
 	library, err := root(t.Context())
 	if err != nil {
@@ -165,12 +167,12 @@ func TestBugs(t *testing.T) {
 		}
 		for _, n := range b.breaks {
 			if !number.MatchString(n) {
-				t.Errorf("%s: breaks %q, which is no number of a promise", b.name, n)
+				t.Errorf("%s: breaks %q, which is not the number of a promise", b.name, n)
 			}
 		}
 		for _, c := range b.catch {
 			if tests[c.suite] == nil {
-				t.Errorf("%s: there is no suite %q", b.name, c.suite)
+				t.Errorf("%s: no suite has the name %q", b.name, c.suite)
 			}
 			if strange := strangers(c.tests, tests[c.suite]); len(strange) > 0 {
 				t.Errorf("%s: no test of %s matches %q", b.name, c.suite, strange)
@@ -178,7 +180,7 @@ func TestBugs(t *testing.T) {
 		}
 	}
 	if len(bugs) < 28 {
-		t.Errorf("there are %d bugs", len(bugs))
+		t.Errorf("the folder has only %d bugs", len(bugs))
 	}
 }
 
@@ -202,7 +204,8 @@ func testsOf(t *testing.T, folder string) []string {
 	return names
 }
 
-// strangers are the alternatives of a pattern for go test -run that match none of the tests. Subtests are not looked at.
+// strangers returns the alternatives of a pattern for go test -run that match none of the tests. It
+// ignores the names of subtests.
 func strangers(pattern string, tests []string) []string {
 	var strange []string
 	for alternative := range strings.SplitSeq(pattern, "|") {
@@ -215,7 +218,7 @@ func strangers(pattern string, tests []string) []string {
 	return strange
 }
 
-// A catcher that was renamed is told of, be it one of several.
+// strangers finds a test that no longer exists, even among several alternatives.
 func TestStrangers(t *testing.T) {
 	tests := []string{"TestRenew", "TestRenewOneLost"}
 	for pattern, want := range map[string]string{
@@ -240,7 +243,8 @@ func read[T any](t *testing.T, file string) T {
 	return value
 }
 
-// processState is the letter that Linux has for it; empty for none.
+// processState returns the letter with which Linux shows the state of a process. It returns "" if
+// the process does not exist.
 func processState(pid int) string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// Figures are what a run adds up to.
+// figures adds up a run.
 type figures struct {
 	Bugs          int `json:"bugs"`
 	Caught        int `json:"caught"`
-	CaughtByShort int `json:"caught_by_short"` // by the short proof; where another suite was tried first, that counts
+	CaughtByShort int `json:"caught_by_short"` // by the short proof, counted only if no other suite came first and caught the bug
 }
 
 func figuresOf(results []result) figures {
@@ -34,7 +34,7 @@ func (r result) String() string {
 	return fmt.Sprintf("%-14s %-36s breaks %v: %s (%.1fs in all)\n%s", r.Verdict, r.Name, r.Breaks, r.What, r.Seconds, r.Problem)
 }
 
-// save writes the results where they are asked for, and the figures where PROOF_FIGURES_DIR says.
+// save writes the results to a file, and the figures to a folder. It skips those without a name.
 func save(results []result, file, figuresDir string) error {
 	if file != "" {
 		if err := writeJSON(file, results); err != nil {

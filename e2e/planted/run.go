@@ -12,31 +12,32 @@ import (
 	"time"
 )
 
-// An outcome is what became of a trial.
+// An outcome says how a trial ended.
 type outcome int
 
 const (
 	passed outcome = iota
 	failed
 	timedOut
-	unbuildable // it could not be built, or not be started
+	unbuildable // the test binary could not start
 )
 
-// A finding is what a trial has shown.
+// A finding is the result of a trial.
 type finding struct {
 	outcome outcome
-	test    string // that failed
+	test    string // the test that failed
 	output  string
 	took    time.Duration // without the build
 }
 
-// withoutWorkspace has the go command build a module by its own go.mod: the tree may lie in a workspace of others.
+// withoutWorkspace makes the go command use the module's own go.mod, even if the tree lies in
+// another workspace.
 const withoutWorkspace = "GOWORK=off"
 
-// buildLimit bounds the build of a test binary, on a machine that has other things to do as well.
+// buildLimit bounds the build of a test binary on a busy machine.
 const buildLimit = 5 * time.Minute
 
-// build makes the test binary of a suite, with an overlay if there is one.
+// build builds the test binary of a suite, with an overlay unless that is empty.
 func build(ctx context.Context, s *suite, root, overlay, binary string) error {
 	ctx, cancel := context.WithTimeout(ctx, buildLimit)
 	defer cancel()
@@ -52,10 +53,11 @@ func build(ctx context.Context, s *suite, root, overlay, binary string) error {
 	return nil
 }
 
-// grace is what a test binary has beyond its own timeout, to say where it hangs.
+// grace is the time that a test binary gets after its own timeout, to print where it hangs.
 const grace = 10 * time.Second
 
-// run runs a trial's test binary until its first failing test, and ends what it leaves behind.
+// run runs a trial's test binary until its first failing test, and kills the processes that it
+// leaves.
 func run(ctx context.Context, t trial, root, binary string) finding {
 	limited, cancel := context.WithTimeout(ctx, t.limit+grace)
 	defer cancel()
@@ -72,7 +74,7 @@ func run(ctx context.Context, t trial, root, binary string) finding {
 	cmd.WaitDelay = grace
 
 	began := time.Now()
-	err := cmd.Run() // an error, too, if a process that was left behind holds on to the output
+	err := cmd.Run() // also an error if a process that it left still has the output open
 	_ = family.end()
 	found := finding{output: out.String(), took: time.Since(began)}
 	switch {
@@ -88,8 +90,9 @@ func run(ctx context.Context, t trial, root, binary string) finding {
 	return found
 }
 
-// environment is what test binaries get: that of this process, but with the proof's fixed seeds, and with no figures
-// written; and tests that find no database must not pass for it.
+// environment returns the environment of test binaries: that of this process without the variables
+// of the proof. So the suites use their fixed seeds and write no figures. Tests without a database
+// fail instead of skipping.
 func environment(own []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(own), func(v string) bool {
 		return strings.HasPrefix(v, "PROOF_") || strings.HasPrefix(v, "DYNAMODB_REQUIRED=")
@@ -97,7 +100,8 @@ func environment(own []string) []string {
 	return append(kept, "DYNAMODB_REQUIRED=1")
 }
 
-// failingTest names the first test that failed, as deep as its name goes, in the output of a test binary with -test.v.
+// failingTest returns the name of the first test that failed, with its subtests, from the output of
+// a test binary with -test.v.
 func failingTest(output string) string {
 	var names []string
 	running := ""

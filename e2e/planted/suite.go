@@ -14,14 +14,14 @@ import (
 // A suite is the tests of one package.
 type suite struct {
 	name   string
-	short  bool   // part of the short proof; the others are the library's own tests
-	module string // the folder of the module, from the root of the tree
-	pkg    string // from there
+	short  bool   // it belongs to the short proof; the others are the library's own tests
+	module string // the folder of the module, relative to the root of the tree
+	pkg    string // the folder of the package, relative to the module
 
-	reads map[string]bool // folders that it is built from; nil before load
+	reads map[string]bool // the folders from which it is built; nil before load
 }
 
-// suites are in the order in which they are tried.
+// allSuites returns the suites in the order in which the command tries them.
 func allSuites() []*suite {
 	return []*suite{
 		{name: "history", short: true, module: "e2e", pkg: "./history"},
@@ -37,7 +37,7 @@ func allSuites() []*suite {
 	}
 }
 
-// choose returns the suites of one kind that are in the tree: "short", "tests", or "all".
+// choose returns the suites of one kind, "short", "tests" or "all", that exist in the tree.
 func choose(suites []*suite, kind, root string) ([]*suite, error) {
 	if kind != "short" && kind != "tests" && kind != "all" {
 		return nil, fmt.Errorf("-suite must be short, tests or all, not %q", kind)
@@ -47,15 +47,15 @@ func choose(suites []*suite, kind, root string) ([]*suite, error) {
 		return err != nil || kind == "short" && !s.short || kind == "tests" && s.short
 	})
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("there is none of the suites in %s", root)
+		return nil, fmt.Errorf("%s contains none of the suites", root)
 	}
 	return chosen, nil
 }
 
-// folder is where the suite's tests are, and where they run.
+// folder returns the folder of the suite's tests, in which they run.
 func (s *suite) folder(root string) string { return filepath.Join(root, s.module, s.pkg) }
 
-// load finds out what the suite is built from: a bug elsewhere is nothing that it could catch.
+// load finds the folders from which the suite is built. The suite cannot catch a bug elsewhere.
 func (s *suite) load(ctx context.Context, root string) error {
 	list := exec.CommandContext(ctx, "go", "list", "-test", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}", s.pkg)
 	list.Dir, list.Env = filepath.Join(root, s.module), append(os.Environ(), withoutWorkspace)
@@ -63,7 +63,7 @@ func (s *suite) load(ctx context.Context, root string) error {
 	list.Stderr = &problem
 	out, err := list.Output()
 	if err != nil {
-		return fmt.Errorf("list what %s is built from: %w\n%s", s.name, err, problem.String())
+		return fmt.Errorf("list the packages of %s: %w\n%s", s.name, err, problem.String())
 	}
 	s.reads = make(map[string]bool)
 	for line := range strings.Lines(string(out)) {
@@ -72,22 +72,22 @@ func (s *suite) load(ctx context.Context, root string) error {
 	return nil
 }
 
-// concerns tells whether the suite is built from a file that the bug changes.
+// concerns reports whether the suite is built from a file that the bug changes.
 func (s *suite) concerns(b bug, root string) bool {
 	return slices.ContainsFunc(b.files(), func(file string) bool {
 		return s.reads[filepath.Dir(filepath.Join(root, filepath.FromSlash(file)))]
 	})
 }
 
-// A trial is a suite, or some of its tests, to be run against a bug.
+// A trial is a run of a suite, or of some of its tests, against a bug.
 type trial struct {
 	suite *suite
 	tests string
 	limit time.Duration
 }
 
-// trials are what to try against a bug, in order: what is likely to catch it, and then, unless that is to be all, whatever
-// else is built from the changed files.
+// trials returns the trials for a bug, in order: first the tests that are likely to catch it, then,
+// unless likelyOnly, every other suite that is built from the changed files.
 func trials(b bug, suites []*suite, root string, likelyOnly bool, limit time.Duration) []trial {
 	var list []trial
 	for _, c := range b.catch {

@@ -1,9 +1,11 @@
-// Command promises lists the tests of each promise of the library, by number, and fails where a promise has none.
+// Command promises lists the tests of each promise of the library, by number. It fails if a promise
+// has no test.
 //
-// The promises are the rows of the tables in docs/promises.md. A test is for a promise when the promise's number is in its
-// name: the name of the test function, of a subtest (the first argument of Run and of helpers like it), or of an entry in
-// a table of tests. Comments count for nothing. A number in a test's name that is no promise is an error, too.
+// The promises are the rows of the tables in docs/promises.md. A test covers a promise if its name
+// contains the number of the promise. The command reads the names of test functions, of subtests
+// (the first argument of Run and of helpers like it), and of entries in a table of tests. It
+// ignores comments. A number in a test's name that belongs to no promise is an error, too.
 //
-//	go run ./promises          numbers and their tests
-//	go run ./promises -short   numbers and how many tests each has
+//	go run ./promises          list the tests of each number
+//	go run ./promises -short   print only how many tests each number has
 package main

@@ -22,7 +22,7 @@ func main() {
 
 func start(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("promises", flag.ContinueOnError)
-	short := flags.Bool("short", false, "print how many tests there are, and not which")
+	short := flags.Bool("short", false, "print only how many tests each promise has")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func start(ctx context.Context, args []string, out io.Writer) error {
 	return c.problem()
 }
 
-// root is the folder of the library's module, which the proof's module points to.
+// root returns the folder of the library's module, to which the proof's module points.
 func root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/dynamolease/dynamolease").Output()
 	if err != nil {

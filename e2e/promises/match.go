@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// candidate is what may be a number. In "CRC32" there is none: see numbersIn.
+// candidate matches text that may be the number of a promise. "CRC32" contains none: see numbersIn.
 var candidate = regexp.MustCompile(`(LS|PL|CO)[0-9]+|C[0-9][0-9]`)
 
-// numbersIn are the numbers of promises in a test's name. A number begins where no word in capitals goes on, and ends
-// where no digit follows.
+// numbersIn returns the numbers of promises in a test's name. A capital before a number, or a digit
+// after it, makes it part of another word.
 func numbersIn(name string) []string {
 	var numbers []string
 	for _, at := range candidate.FindAllStringIndex(name, -1) {
@@ -29,11 +29,11 @@ func numbersIn(name string) []string {
 	return numbers
 }
 
-// A coverage is which tests there are for which promise.
+// A coverage lists the tests of each promise.
 type coverage struct {
 	promises []promise
 	tests    map[string][]test
-	unknown  []string // numbers in tests' names that are no promise's, each with the test
+	unknown  []string // numbers in tests' names that belong to no promise, each with its test
 }
 
 func match(promises []promise, tests []test) coverage {
@@ -54,7 +54,8 @@ func match(promises []promise, tests []test) coverage {
 	return c
 }
 
-// problem is an error that names the promises without a test and the numbers without a promise.
+// problem returns an error that names the promises without a test and the numbers without a
+// promise. It returns nil if there are none.
 func (c coverage) problem() error {
 	var problems []string
 	for _, p := range c.promises {
@@ -68,5 +69,5 @@ func (c coverage) problem() error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("promises and tests do not fit:\n%s", strings.Join(problems, "\n"))
+	return fmt.Errorf("promises and tests do not match:\n%s", strings.Join(problems, "\n"))
 }

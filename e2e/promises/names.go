@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// A test is where a name was found.
+// A test is a name of a test, and the place where it was found.
 type test struct {
-	name string // "TestAcquire/LS7 many", or "TestAcquire: LS7 many" for a name that is put together from there
-	file string // from the root of the tree
+	name string // "TestAcquire/LS7 many"; "a table/LS7 many" outside of a function
+	file string // relative to the root of the tree
 	line int
 }
 
@@ -48,15 +48,15 @@ func readNames(root string) ([]test, error) {
 	return tests, nil
 }
 
-// own is the folder of this command. Its tests are about numbers, and test no promise.
+// own is the folder of this command. Its tests contain numbers as examples, and test no promise.
 const own = "e2e/promises"
 
-// skipped are folders that the go command does not look into, and those of npm.
+// skipped reports whether to pass over a folder: the go command ignores it, or it belongs to npm.
 func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "node_modules"
 }
 
-// namesIn are the names in one file.
+// namesIn returns the names in one file.
 func namesIn(path, shown string) ([]test, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
@@ -92,7 +92,7 @@ func isTest(name string) bool {
 	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Example")
 }
 
-// namesOf are the string literals that a node gives as names: to a subtest, or to an entry of a table.
+// namesOf returns the string literals with which a node names a subtest, or an entry of a table.
 func namesOf(n ast.Node) []*ast.BasicLit {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -103,8 +103,8 @@ func namesOf(n ast.Node) []*ast.BasicLit {
 	return nil
 }
 
-// namesOfCall are the literals in the name of a subtest: in the first argument of Run or of a function whose name says that
-// it runs a subtest or a step, or in the second of one that gets the test first.
+// namesOfCall returns the literals in the name of a subtest. The name is the first argument of Run,
+// or of another of the runners; it is the second if the first is the test.
 func namesOfCall(call *ast.CallExpr) []*ast.BasicLit {
 	var name string
 	switch f := call.Fun.(type) {
@@ -123,10 +123,11 @@ func namesOfCall(call *ast.CallExpr) []*ast.BasicLit {
 	return found
 }
 
-// runners are the functions that run a part of a test under a name.
+// runners names the functions that run a part of a test under a name.
 var runners = map[string]bool{"Run": true, "subtest": true, "change": true, "step": true}
 
-// literals are the string literals of an expression that makes a name: alone, joined by +, or put together by fmt.
+// literals returns the string literals of an expression that makes a name: a literal alone,
+// literals joined by +, or arguments of fmt.Sprint and its like.
 func literals(e ast.Expr) []*ast.BasicLit {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -147,8 +148,8 @@ func literals(e ast.Expr) []*ast.BasicLit {
 	return nil
 }
 
-// namesOfTable are the names of a table's entries: string keys of a map, and in a struct the first element or the field
-// "name".
+// namesOfTable returns the names of a table's entries. In a map they are the string keys; in a
+// struct, the first element or the field "name".
 func namesOfTable(table *ast.CompositeLit) []*ast.BasicLit {
 	var found []*ast.BasicLit
 	for i, element := range table.Elts {
@@ -170,7 +171,7 @@ func isField(key ast.Expr, name string) bool {
 	return ok && field.Name == name
 }
 
-// isSlice tells whether a literal is a list: its first element is no name.
+// isSlice reports whether a literal is a list. The first element of a list is no name.
 func isSlice(table *ast.CompositeLit) bool {
 	_, ok := table.Type.(*ast.ArrayType)
 	return ok

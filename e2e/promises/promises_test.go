@@ -13,7 +13,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Each promise has a test that bears its number, and each number in a test's name is that of a promise.
+// Each promise has a test with its number in the name, and each number in a test's name belongs to
+// a promise.
 func TestNoGap(t *testing.T) {
 	var out bytes.Buffer
 	if err := start(t.Context(), []string{"-short"}, &out); err != nil {
@@ -22,7 +23,7 @@ func TestNoGap(t *testing.T) {
 	t.Logf("%s", &out)
 }
 
-// What this command is tested with is no test of a promise.
+// The names in the tests of this command do not count as tests of a promise.
 func TestOwnFixturesDoNotCount(t *testing.T) {
 	tree, err := root(t.Context())
 	if err != nil {
@@ -110,22 +111,22 @@ func TestProblems(t *testing.T) {
 	promises := []promise{{"LS1", "one"}, {"LS2", "two"}}
 	fits := match(promises, []test{{"TestLS1", "a_test.go", 1}, {"TestX/LS2", "a_test.go", 2}})
 	if err := fits.problem(); err != nil {
-		t.Errorf("there is no gap, but: %v", err)
+		t.Errorf("every promise has a test, but the error is: %v", err)
 	}
 	gap := match(promises, []test{{"TestLS1", "a_test.go", 1}})
 	if err := gap.problem(); err == nil || !strings.Contains(err.Error(), "no test for LS2: two") {
-		t.Errorf("the gap is not told: %v", err)
+		t.Errorf("LS2 has no test, but the error is: %v", err)
 	}
 	unknown := match(promises, []test{{"TestLS1LS2", "a_test.go", 1}, {"TestLS3", "b_test.go", 7}})
 	if err := unknown.problem(); err == nil || !strings.Contains(err.Error(), "no promise LS3 in TestLS3 (b_test.go:7)") {
-		t.Errorf("the unknown number is not told: %v", err)
+		t.Errorf("LS3 is no promise, but the error is: %v", err)
 	}
 }
 
 func TestTable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "promises.md")
 	for name, test := range map[string]struct{ text, want string }{
-		"twice": {"| LS1 | a |\n| LS1 | b |\n", "LS1 is there twice"},
+		"twice": {"| LS1 | a |\n| LS1 | b |\n", "LS1 appears twice"},
 		"none":  {"| number | promise |\n", "no row"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,10 +13,11 @@ type promise struct {
 	text   string
 }
 
-// row is a row whose first column is a number; others, such as the head of a table, are not.
+// row matches a row with a number in its first column. It does not match others, such as the head
+// of a table.
 var row = regexp.MustCompile(`^\|\s*((?:LS|PL|CO|C)[0-9]+)\s*\|\s*(.+?)\s*\|$`)
 
-// readPromises reads the tables, in order. A number that is there twice is an error.
+// readPromises reads the tables, in order. A number that appears twice is an error.
 func readPromises(file string) ([]promise, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -30,13 +31,13 @@ func readPromises(file string) ([]promise, error) {
 			continue
 		}
 		if seen[found[1]] {
-			return nil, fmt.Errorf("%s: %s is there twice", file, found[1])
+			return nil, fmt.Errorf("%s: %s appears twice", file, found[1])
 		}
 		seen[found[1]] = true
 		promises = append(promises, promise{found[1], found[2]})
 	}
 	if len(promises) == 0 {
-		return nil, fmt.Errorf("%s: no row of a table begins with a number", file)
+		return nil, fmt.Errorf("%s: no row of a table begins with the number of a promise", file)
 	}
 	return promises, nil
 }

@@ -23,19 +23,19 @@ func main() {
 	}
 }
 
-// Settings are the flags of the command line, and the seed.
+// settings holds the flags of the command line, and the seed.
 type settings struct {
 	long, planted, aws bool
-	seed               string // of the suites; empty for their own, fixed ones
+	seed               string // for all suites; if empty, each uses its fixed seed
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	var s settings
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	flags.BoolVar(&s.long, "long", false, "the long run, with seeds from the clock")
-	flags.BoolVar(&s.planted, "planted", false, "plant bugs as well, each of which has to be caught")
-	flags.BoolVar(&s.aws, "aws", false, "the histories alone, against DynamoDB itself")
+	flags.BoolVar(&s.long, "long", false, "make the long run, with seeds from the clock")
+	flags.BoolVar(&s.planted, "planted", false, "also plant bugs; the suites must catch each")
+	flags.BoolVar(&s.aws, "aws", false, "run only the histories, against DynamoDB itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -46,8 +46,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return s.prove(ctx, s.suites(), out, progress)
 }
 
-// seedOf returns the seed that all suites begin from: PROOF_SEED, or in the long run the clock's. It is
-// drawn here, so that it is known also of a suite that ends before it has said so.
+// seedOf returns the seed from which all suites begin: PROOF_SEED, or in the long run the time of
+// the clock. The command chooses it, so that the record has it even if a suite ends before it
+// prints its seed.
 func seedOf(s settings, env func(string) string, now time.Time) string {
 	if seed := env("PROOF_SEED"); seed != "" || !s.long {
 		return seed
@@ -55,8 +56,8 @@ func seedOf(s settings, env func(string) string, now time.Time) string {
 	return strconv.FormatInt(now.UnixNano(), 10)
 }
 
-// prove runs suites and prints the table. If one fails, the error names the file with all that they
-// printed.
+// prove runs suites and prints the table. If a suite fails, the error names the file with
+// everything that they printed.
 func (s settings) prove(ctx context.Context, suites []suite, out, progress io.Writer) error {
 	dir, err := os.MkdirTemp("", "dynamolease-proof-")
 	if err != nil {
@@ -75,8 +76,8 @@ func (s settings) prove(ctx context.Context, suites []suite, out, progress io.Wr
 	return kept.close(err)
 }
 
-// runSuites runs all suites, also after one has failed: each has its figures in the table. It returns
-// the names of those that have failed.
+// runSuites runs all suites. It goes on after one fails, so that the table has the figures of each.
+// It returns the names of the suites that failed.
 func (s settings) runSuites(ctx context.Context, suites []suite, dir string, progress io.Writer) (failed []string, err error) {
 	var errs []error
 	for _, suite := range suites {

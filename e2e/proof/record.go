@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A record is the file with all that the suites of a run have printed. It stays if the run fails, or
-// is killed.
+// A record is the file with everything that the suites of a run print. The file stays if the run
+// fails, or if something kills it.
 type record struct{ file *os.File }
 
 func newRecord(s settings, begun time.Time) (record, error) {
@@ -15,7 +15,7 @@ func newRecord(s settings, begun time.Time) (record, error) {
 	if err != nil {
 		return record{}, fmt.Errorf("make a file for the output: %w", err)
 	}
-	seed := "fixed, or as each suite says"
+	seed := "each suite uses its fixed seed, or prints the seed that it chooses"
 	if s.seed != "" {
 		seed = "PROOF_SEED=" + s.seed
 	}
@@ -24,17 +24,17 @@ func newRecord(s settings, begun time.Time) (record, error) {
 	return record{file}, err
 }
 
-// close removes the file of a run that has succeeded. The last line of any other error names the file.
+// close removes the file if the run succeeded. Otherwise the last line of the error names the file.
 func (r record) close(err error) error {
 	if err == nil {
 		_ = r.file.Close()
 		return os.Remove(r.file.Name())
 	}
 	if _, writeErr := fmt.Fprintln(r.file, "error:", err); writeErr != nil {
-		err = fmt.Errorf("%w\nthe record is not complete: %w", err, writeErr)
+		err = fmt.Errorf("%w\nthe record is incomplete: %w", err, writeErr)
 	}
 	if closeErr := r.file.Close(); closeErr != nil {
-		err = fmt.Errorf("%w\nthe record is not complete: %w", err, closeErr)
+		err = fmt.Errorf("%w\nthe record is incomplete: %w", err, closeErr)
 	}
-	return fmt.Errorf("%w\nwhat each suite printed, and the seed, is in %s", err, r.file.Name())
+	return fmt.Errorf("%w\nthe seed and the output of all suites are in %s", err, r.file.Name())
 }

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// program is a suite that runs a program of the test's own.
+// program returns a suite that runs a program from testdata.
 func program(name string) suite { return suite{name, []string{"run", "./testdata/" + name}} }
 
-// A run that fails, however, leaves what each suite printed, and the seed, in the file that its last
-// line names.
+// A run that fails, in whatever way, leaves a file with the seed and with the output of each suite.
+// The last line of its error names the file.
 func TestFailingRunKeepsItsOutput(t *testing.T) {
 	for _, name := range []string{"fails", "panics", "hangs"} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var progress cancelling
-			if name == "hangs" { // as when somebody ends the run
+			if name == "hangs" { // as when a person interrupts the run
 				progress.on, progress.cancel = "hangs now", cancel
 			}
 			s := settings{long: true, seed: "17"}
 			err := s.prove(ctx, []suite{program("succeeds"), program(name)}, io.Discard, &progress)
 			if err == nil {
-				t.Fatal("the run has succeeded")
+				t.Fatal("the run succeeded")
 			}
 			lines := strings.Split(err.Error(), "\n")
 			words := strings.Fields(lines[len(lines)-1])
@@ -38,14 +38,14 @@ func TestFailingRunKeepsItsOutput(t *testing.T) {
 			defer os.Remove(path)
 			for _, want := range []string{"PROOF_SEED=17", "succeeds with seed 17", name + " now", "violations", "error: " + name} {
 				if !strings.Contains(string(text), want) {
-					t.Errorf("%q is not in\n%s", want, text)
+					t.Errorf("the file does not contain %q:\n%s", want, text)
 				}
 			}
 		})
 	}
 }
 
-// cancelling is a writer that ends a context once something was written.
+// A cancelling writer ends a context when a program writes a certain text.
 type cancelling struct {
 	on     string
 	cancel context.CancelFunc
@@ -69,7 +69,7 @@ func TestSucceedingRunKeepsNothing(t *testing.T) {
 	}
 	for _, file := range left {
 		if strings.HasPrefix(file.Name(), "dynamolease-proof-") {
-			t.Errorf("%s is left", file.Name())
+			t.Errorf("the run left %s", file.Name())
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Figures of all suites, as they leave them; nil for a suite that has left none.
+// figures holds the figures that the suites wrote. A suite that wrote none has nil.
 type figures struct {
 	History *struct {
 		Histories, Operations, Faulted, Violations, Undecided int
@@ -61,7 +61,7 @@ func readFile(dir, name string, into any) error {
 	return nil
 }
 
-// printTable prints what the suites left.
+// printTable prints the figures that the suites wrote to dir.
 func printTable(out io.Writer, dir string, took time.Duration, failed []string) error {
 	f, err := readFigures(dir)
 	if err != nil {
@@ -86,14 +86,14 @@ func printTable(out io.Writer, dir string, took time.Duration, failed []string) 
 		violations += s.Violations
 	}
 	if c := f.Chaos; c != nil {
-		row("process kills and pauses", "%d and %d, %d restarts, %d cuts, %d kills of the database, seed %d", c.Kills, c.Pauses, c.Restarts, c.Cuts, c.DatabaseKills, c.Seed)
+		row("process kills and pauses", "%d and %d, %d restarts, %d cuts, %d kills of the database, from seed %d", c.Kills, c.Pauses, c.Restarts, c.Cuts, c.DatabaseKills, c.Seed)
 		row("records", "%d, with %d overlaps", c.Records, c.Overlaps)
 		violations += c.Violations
 	}
 	if p := f.Planted; p != nil {
-		row("planted bugs", "%d, of which %d were caught, %d by the short run", p.Bugs, p.Caught, p.CaughtByShort)
+		row("planted bugs", "%d, of which the suites caught %d, the short run %d", p.Bugs, p.Caught, p.CaughtByShort)
 	} else {
-		row("planted bugs", "not tried in this run")
+		row("planted bugs", "this run did not try them")
 	}
 	row("violations", "%d", violations)
 	if len(failed) > 0 {
@@ -103,7 +103,7 @@ func printTable(out io.Writer, dir string, took time.Duration, failed []string) 
 	return w.Flush()
 }
 
-// kinds lists counts, the greatest first.
+// kinds lists counts as text, the greatest first.
 func kinds(counts map[string]int) string {
 	text := ""
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {

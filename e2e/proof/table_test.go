@@ -26,18 +26,18 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"200, of which 50 (25 %) met a fault", "30 delayed, 20 lost request", "12\n", "11 and 12", "30, of which 29 were caught, 21 by the short run",
+		"200, of which 50 (25 %) met a fault", "30 delayed, 20 lost request", "12\n", "11 and 12", "30, of which the suites caught 29, the short run 21",
 		"violations                7", "1m30s", "fleet, chaos",
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, out.String())
+			t.Errorf("the table does not contain %q:\n%s", want, out.String())
 		}
 	}
 }
 
 func TestTableWithoutFigures(t *testing.T) {
 	var out strings.Builder
-	if err := printTable(&out, t.TempDir(), time.Second, nil); err != nil || !strings.Contains(out.String(), "not tried") {
+	if err := printTable(&out, t.TempDir(), time.Second, nil); err != nil || !strings.Contains(out.String(), "did not try") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	dir := t.TempDir()
@@ -45,14 +45,14 @@ func TestTableWithoutFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := printTable(io.Discard, dir, time.Second, nil); err == nil {
-		t.Error("figures that cannot be read are no error")
+		t.Error("printTable accepts figures that it cannot read")
 	}
 }
 
 func TestArguments(t *testing.T) {
 	for _, args := range [][]string{{"-wrong"}, {"more"}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
-			t.Errorf("%v is taken", args)
+			t.Errorf("run accepts the arguments %v", args)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package settings reads from the environment how much of the proof is run, and from which seed.
+// Package settings reads from the environment how much of the proof to run, and from which seed.
 package settings
 
 import (
@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// Long tells whether it is the long run: PROOF_LONG=1.
+// Long reports whether this is the long run: PROOF_LONG=1.
 func Long() bool { return os.Getenv("PROOF_LONG") == "1" }
 
-// Seed is [SeedOf] the environment.
+// Seed returns the seed that the environment and the clock give: see [SeedOf]. It ends the test if
+// PROOF_SEED is not a number.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := SeedOf(os.Getenv, time.Now())
@@ -22,7 +23,8 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// SeedOf is PROOF_SEED, or else the clock's in the long run and 1 in the short one.
+// SeedOf returns PROOF_SEED. If that is empty, it returns the time of the clock in the long run,
+// and 1 in the short run.
 func SeedOf(env func(string) string, now time.Time) (uint64, error) {
 	text := env("PROOF_SEED")
 	switch {

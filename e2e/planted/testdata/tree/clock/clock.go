@@ -1,5 +1,5 @@
 // Package clock has nothing to do with leases.
 package clock
 
-// Later is true.
+// Later returns true.
 func Later() bool { return true }

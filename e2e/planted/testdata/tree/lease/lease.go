@@ -1,12 +1,12 @@
-// Package lease is a library as small as can be.
+// Package lease is a very small library.
 package lease
 
-// Expired tells whether a lease until exp is over.
+// Expired reports whether a lease until exp is over.
 func Expired(exp, now int64) bool {
 	return now >= exp
 }
 
-// Epoch is the next one.
+// Epoch returns the epoch after last.
 func Epoch(last int64) int64 {
 	return last + 1
 }

@@ -19,7 +19,8 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// Leaves a process behind, in a session of its own, whose number it writes down; and hangs when the epoch is too high.
+// TestEpoch leaves a process behind, in another session, and writes its id to a file. It hangs if
+// the epoch is too high.
 func TestEpoch(t *testing.T) {
 	if file := os.Getenv("TREE_PID_FILE"); file != "" {
 		leave(t, file)
