@@ -2,7 +2,7 @@
 
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-TESTFLAGS   ?= -race -count=1 -timeout 8m
+TESTFLAGS   ?= -race -count=1 -timeout 15m
 LAMBDA_ARCH ?= arm64
 CDK         := npx --yes aws-cdk@2.1148.1
 
@@ -38,10 +38,10 @@ test-tools: ## those of the demo and the benchmark
 
 test-otel: ## the adapter for OpenTelemetry, and the dashboard's queries in Prometheus's own engine
 	cd otel && DYNAMODB_REQUIRED=1 $(GO) test $(TESTFLAGS) ./...
-	cd docs/dashboards && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
+	cd docs/dashboards && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 15m ./...
 
 test-cdk: ## the CDK construct, and its template applied to a real database and the real reaper; no account needed
-	cd infra/cdk && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 8m ./...
+	cd infra/cdk && DYNAMODB_REQUIRED=1 $(GO) test -count=1 -timeout 15m ./...
 
 test-e2e: proof-short ## the short run of the proof, and the tests of its tools
 	cd e2e && $(GO) test -count=1 ./planted ./promises ./proof
