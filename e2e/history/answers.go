@@ -8,8 +8,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// inspectTruth expects that what a call has written agrees with what it said of it: nothing after an error that is not
-// ErrUnknownOutcome, and never work twice.
+// inspectTruth expects that the writes of a call agree with its answer. A call that returns an
+// error other than ErrUnknownOutcome or ErrSessionLost has written nothing. No call does its work
+// twice.
 func (w *world) inspectTruth(c *call) {
 	items, done, orders, ranOut := make(map[*delivery]bool), 0, 0, false
 	for _, ch := range w.db.changes {
@@ -29,22 +30,23 @@ func (w *world) inspectTruth(c *call) {
 	switch c.what {
 	case acquire, acquireAll, acquireSession, release, releaseSession:
 		if done > 0 && (silent || c.err == nil && !c.yes && !ranOut) {
-			w.problem("it was done, and the caller was told otherwise: %v", c)
+			w.problem("the call changed the holder, and its answer says otherwise: %v", c)
 		}
 	case revoke, drain, undrain:
 		if silent && orders > 0 {
-			w.problem("it was written, and the caller was told that nothing was: %v", c)
+			w.problem("the call wrote, and its error says that it did not: %v", c)
 		}
 	case transact:
 		wrong := len(items) > 1 || c.yes && len(items) != 1 || silent && len(items) > 0
 		if wrong {
-			w.problem("work was done %d times: %v", len(items), c)
+			w.problem("the call did its work %d times: %v", len(items), c)
 		}
 	}
 }
 
-// rewritten tells whether another call of the same owner wrote the row after this one had, while it went on, or an operator
-// revoked what it had acquired: it could not tell its own work by the row any more, or was not to count on it.
+// rewritten reports whether the row changed again before the call ended: another call of the same
+// owner wrote it next, or an operator revoked the lease. In the first case the call could no longer
+// recognise its own write, and in the second it must not count on the lease.
 func (w *world) rewritten(ch *change) bool {
 	next := true
 	for _, later := range w.db.changes {
@@ -59,18 +61,19 @@ func (w *world) rewritten(ch *change) bool {
 	return false
 }
 
-// ranOut tells whether a change freed a lease that had expired by the end of the call: that there was none to release is
-// as true then.
+// ranOut reports whether a change freed a lease that expired before the end of the call. Then it is
+// also true that the call found no lease to release.
 func (w *world) ranOut(c *call, ch *change) bool {
 	return c.what == release && ch.after.text("owner") == "" && ch.before.number("exp") <= w.latest(c.ended)
 }
 
-// tellsHolder tells whether a change made another holder, or none.
+// tellsHolder reports whether a change replaced or removed the holder.
 func (w *world) tellsHolder(ch *change) bool {
 	return ch.after.text("owner") != ch.before.text("owner") || ch.after.text("session") != ch.before.text("session")
 }
 
-// inspectLoss expects that nobody was told that a lease is gone that was the caller's all the time, and not over.
+// inspectLoss expects that no answer reports a lease as lost if the caller held it, live, during
+// the whole call.
 func (w *world) inspectLoss(lines map[rowKey]timeline, c *call) {
 	for _, p := range c.partitions {
 		told, _ := answer(c, p, false)
@@ -91,13 +94,14 @@ func (w *world) inspectLoss(lines map[rowKey]timeline, c *call) {
 			return r.text("owner") == c.owner && r.text("session") == c.session && exp > w.latest(c.ended)
 		}
 		if rows := lines[leaseRowKey(group, p)].between(c.from, c.to); !slices.ContainsFunc(rows, func(r row) bool { return !his(r) }) {
-			w.problem("told that it is lost, and it was held all the time: %v", c)
+			w.problem("the answer says that the lease is lost, and the caller held it all the time: %v", c)
 		}
 	}
 }
 
-// inspectMembers expects that each member that was listed was one at some time of the call, as it was listed, and that
-// none is missing that was one all the time.
+// inspectMembers expects that each listed member existed, as the answer lists it, at some time
+// during the call. It also expects that the answer lists each node that was a member during the
+// whole call.
 func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 	if c.what != members || c.err != nil {
 		return
@@ -111,17 +115,17 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 		}
 		was := func(r row) bool {
 			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 && r.number("signals") == m.Signals &&
-				slices.Equal(r.texts("groups"), m.Groups) && (w.lying || r.number("exp") > w.earliest(c.began)-doubt)
+				slices.Equal(r.texts("groups"), m.Groups) && (w.lying || r.number("exp") > w.earliest(c.began)-uncertainty)
 		}
 		if !slices.ContainsFunc(lines[rowKey{"M#" + service, "N#" + name}].between(c.from, c.to), was) {
-			w.problem("%s was no such member: %v", m.Node, c)
+			w.problem("the answer lists %s as a member that it never was: %v", m.Node, c)
 		}
 	}
 	for k, line := range lines {
 		is := func(r row) bool { return r.number("left") == 0 && r.number("exp") > w.latest(c.ended) }
 		rows := line.between(c.from, c.to)
 		if k.pk == "M#"+service && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
-			w.problem("%s was a member all the time, and is missing: %v", rows[0].text("node"), c)
+			w.problem("%s was a member all the time, and the answer does not list it: %v", rows[0].text("node"), c)
 		}
 	}
 }

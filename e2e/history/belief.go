@@ -6,14 +6,15 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A belief is a lease that a node may still count on: as long as it has something left by the node's own clock.
+// A belief is a lease in which a node still believes: it has time left by the node's own clock.
 type belief struct {
 	node  *node
 	lease dynamolease.Lease
 }
 
-// believe notes a lease that a node was just given or told to have kept. No other may count on one of the partition.
-// Two beliefs that ever overlap do so when the later of them begins, so this is the moment to look.
+// believe notes a lease that a node has just acquired or renewed. No other node may believe in a
+// lease of the partition. Two beliefs that ever overlap do so when the later of them begins, so
+// this is the moment to check.
 func (w *world) believe(n *node, lease dynamolease.Lease) {
 	w.mu.Lock()
 	p := lease.Partition
@@ -23,18 +24,19 @@ func (w *world) believe(n *node, lease dynamolease.Lease) {
 		w.beliefs[p] = append(w.beliefs[p], b)
 	}
 	w.mu.Unlock()
-	w.audit()
+	w.checkBeliefs()
 }
 
-// forget notes that a node does not count on its leases of a partition any more.
+// forget notes that a node no longer believes in its leases of a partition.
 func (w *world) forget(n *node, partition int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.beliefs[partition] = slices.DeleteFunc(w.beliefs[partition], func(b *belief) bool { return b.node == n })
 }
 
-// audit expects that one node at most counts on each partition, and that it has it in the table.
-func (w *world) audit() {
+// checkBeliefs expects that at most one node believes in each partition, and that the table has
+// this node as the owner.
+func (w *world) checkBeliefs() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p, list := range w.beliefs {
@@ -45,13 +47,13 @@ func (w *world) audit() {
 				continue
 			}
 			if first != nil && first.node != b.node {
-				w.problems = append(w.problems, "two count on one lease: "+leaseText(first.lease)+" and "+leaseText(b.lease))
+				w.problems = append(w.problems, "two nodes believe in one lease: "+leaseText(first.lease)+" and "+leaseText(b.lease))
 			}
 			first = b
 			if r.text("owner") != b.lease.Owner || r.number("epoch") != b.lease.Epoch || r.text("session") != b.lease.Session {
-				w.problems = append(w.problems, "counted on for "+b.lease.Remaining().String()+", and not held: "+leaseText(b.lease)+"; the row is "+r.String())
+				w.problems = append(w.problems, "a node believes for "+b.lease.Remaining().String()+" in a lease that it does not hold: "+leaseText(b.lease)+"; the row is "+r.String())
 			}
-			w.auditOrder(b, r)
+			w.checkOrder(b, r)
 		}
 	}
 }

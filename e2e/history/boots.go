@@ -19,9 +19,9 @@ const (
 	bootTTL  = 10 * time.Second
 )
 
-// A bootCall is what calls of process leases have besides.
+// A bootCall holds the additional arguments and results of calls to process leases.
 type bootCall struct {
-	owner    uuid.UUID // of the caller, or whom it asks about
+	owner    uuid.UUID // the caller, or the boot about which it asks
 	lease    processlease.Record
 	acquired bool
 	fence    *processlease.Fence
@@ -38,7 +38,7 @@ func (b bootCall) String() string {
 	return text
 }
 
-// A boot is one start of a process that wants the identity, or wants another to be without it.
+// A boot is one start of a process. It tries to get the identity, or to fence its holder.
 type boot struct {
 	w         *world
 	number    int
@@ -50,7 +50,7 @@ type boot struct {
 	store     *processlease.Identity
 }
 
-// rule is one boot after another, until ctx ends.
+// rule runs one boot after another until ctx ends.
 func (w *world) rule(ctx context.Context, stream uint64) {
 	dice := rand.New(rand.NewPCG(w.seed, stream))
 	for ctx.Err() == nil {
@@ -99,7 +99,7 @@ func (b *boot) do(ctx context.Context, what kind, f func(ctx context.Context, c 
 	return c
 }
 
-// outcome notes what came of trying to get the lease.
+// outcome notes the result of an attempt to get the lease.
 func (c *call) outcome(out processlease.Result, err error) processlease.Result {
 	c.err, c.yes = err, err == nil
 	if err == nil {
@@ -108,7 +108,7 @@ func (c *call) outcome(out processlease.Result, err error) processlease.Result {
 	return out
 }
 
-// reign gets the identity, has it for a while, and ends in one of several ways.
+// reign gets the identity, keeps it for a while, and ends in one of several ways.
 func (b *boot) reign(ctx context.Context) {
 	out := b.acquire(ctx)
 	if !out.Acquired {
@@ -126,13 +126,13 @@ func (b *boot) reign(ctx context.Context) {
 		b.resign(ctx, manager)
 		manager.Close()
 		if manager.Valid() || manager.Remaining() > 0 {
-			b.w.problem("valid after its end: %v", c)
+			b.w.problem("the manager is valid after its end: %v", c)
 		}
 	}
 	b.w.end(c)
 }
 
-// acquire is the whole in one call, or step by step.
+// acquire gets the identity in one call, or step by step.
 func (b *boot) acquire(ctx context.Context) (out processlease.Result) {
 	if b.dice.IntN(2) == 0 {
 		b.do(ctx, acquireBoot, func(ctx context.Context, c *call) {
@@ -152,7 +152,7 @@ func (b *boot) acquire(ctx context.Context) (out processlease.Result) {
 	if c.err != nil {
 		return out
 	}
-	if b.dice.IntN(3) > 0 { // otherwise it comes too early
+	if b.dice.IntN(3) > 0 { // otherwise the takeover comes too early
 		for observed.Remaining() > 0 && pause(ctx, observed.Remaining()) {
 		}
 	}
@@ -179,7 +179,7 @@ func (b *boot) verify(ctx context.Context) {
 	})
 }
 
-// resign ends a reign by resigning, by dying without a word, or by a clock that steps.
+// resign ends a reign: the boot resigns, its clock steps, its machine suspends, or it just stops.
 func (b *boot) resign(ctx context.Context, manager *processlease.Manager) {
 	switch b.dice.IntN(4) {
 	case 0:
@@ -195,7 +195,7 @@ func (b *boot) resign(ctx context.Context, manager *processlease.Manager) {
 	}
 }
 
-// fence has whoever holds the identity superseded, and verifies the proof.
+// fence supersedes the holder of the identity, and verifies the fence.
 func (b *boot) fence(ctx context.Context) {
 	var current processlease.Record
 	c := b.do(ctx, load, func(ctx context.Context, c *call) {

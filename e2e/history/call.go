@@ -38,7 +38,7 @@ const (
 	checkpoint     kind = "Checkpoint"
 	resume         kind = "Resume"
 	reap           kind = "Reap"
-	sweep          kind = "TTL" // not of the library: DynamoDB deletes a row
+	sweep          kind = "TTL" // no operation of the library: DynamoDB deletes a row
 
 	tryAcquire    kind = "TryAcquire"
 	acquireBoot   kind = "processlease.Acquire"
@@ -52,7 +52,7 @@ const (
 	verifyCurrent kind = "VerifyCurrentParticipant"
 )
 
-// A call is one operation that a node asked for, with its arguments and what came of it.
+// A call is one operation of a node, with its arguments and results.
 type call struct {
 	what       kind
 	node       int // its number; boots of process leases come after the nodes
@@ -61,13 +61,13 @@ type call struct {
 	ended      time.Time
 	partitions []int
 	owner      string
-	session    string // "node#id", where the caller is a session
+	session    string // "node#id" if the caller is a session
 	ttl        time.Duration
-	under      dynamolease.Lease // the lease of fenced work, or that is to be revoked
-	data       []byte            // the checkpoint to leave; nil for none
+	under      dynamolease.Lease // the lease of fenced work, or the lease to revoke
+	data       []byte            // the checkpoint to write; nil for none
 
 	yes     bool                      // acquired, released, revoked, done
-	leases  map[int]dynamolease.Lease // what came back, by partition
+	leases  map[int]dynamolease.Lease // the leases in the answer, by partition
 	members []dynamolease.Member
 	over    bool // the session was over when the call ended
 	err     error
@@ -99,7 +99,7 @@ func (c *call) request() {
 	c.requests++
 }
 
-// asked tells whether the call made any request.
+// asked reports whether the call made any request.
 func (c *call) asked() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,10 +112,11 @@ func (c *call) faults() []fault {
 	return slices.Clone(c.met)
 }
 
-// unknown tells whether the call said that it does not know what became of it.
+// unknown reports whether the call returned ErrUnknownOutcome.
 func (c *call) unknown() bool { return errors.Is(c.err, dynamolease.ErrUnknownOutcome) }
 
-// fenced is the refusal of fenced work, where the call ended with one and nothing is unknown.
+// fenced returns the error with which the store refused fenced work. It returns nil if the call did
+// not end with one, or if its outcome is unknown.
 func (c *call) fenced() *dynamolease.FencedError {
 	var fenced *dynamolease.FencedError
 	if errors.As(c.err, &fenced) && !c.unknown() {

@@ -10,22 +10,22 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patience is how long the search for an order of one partition's operations may take. It is real time.
+// patience bounds the search for an order of one partition's operations, in real time.
 const patience = 20 * time.Second
 
-// A verdict is what was found out about one history.
+// A verdict is the result of the checks of one history.
 type verdict struct {
 	seed       uint64
 	operations int
 	faulted    int // operations that met a fault
 	faults     [faultKinds]int
-	checked    int      // operations of the machines, those included that no caller heard of
+	checked    int      // operations of the models, including attempts whose answer no caller saw
 	unknown    int      // searches that took too long
-	problems   []string // empty where all is well
-	files      []string // that tell more about them
+	problems   []string // empty if the history keeps all promises
+	files      []string // files with more about the problems
 }
 
-// judge checks a history. It must be called outside of the bubble that the history was played in.
+// judge checks a history. Call it outside of the bubble in which the history was played.
 func (w *world) judge() verdict {
 	w.inspect()
 	v := verdict{seed: w.seed, faults: w.counts.by, problems: w.problems}
@@ -75,7 +75,8 @@ func picture(model porcupine.Model, info porcupine.LinearizationInfo, name strin
 	return file.Name(), errors.Join(porcupine.Visualize(model, info, file), file.Close())
 }
 
-// explain tells how far the longest order got, and what would not follow.
+// explain describes the longest order that the search found, and the operations that cannot follow
+// it.
 func explain(model porcupine.Model, operations []porcupine.Operation, info *porcupine.LinearizationInfo) string {
 	var longest []porcupine.Operation
 	for _, partition := range info.PartialLinearizationsOperations() {
@@ -95,7 +96,7 @@ func explain(model porcupine.Model, operations []porcupine.Operation, info *porc
 			fmt.Fprintf(&b, "      %s\n", describe(model, op))
 		}
 	}
-	fmt.Fprintf(&b, "  now %s\n", model.DescribeState(state))
+	fmt.Fprintf(&b, "  state: %s\n", model.DescribeState(state))
 	first := int64(0)
 	for _, op := range operations {
 		if placed[describe(model, op)]--; placed[describe(model, op)] < 0 && (first == 0 || op.Return < first) {
@@ -107,7 +108,7 @@ func explain(model porcupine.Model, operations []porcupine.Operation, info *porc
 	}
 	for _, op := range operations {
 		if placed[describe(model, op)]--; placed[describe(model, op)] < 0 && op.Call <= first {
-			fmt.Fprintf(&b, "  no %s\n", describe(model, op))
+			fmt.Fprintf(&b, "  cannot follow: %s\n", describe(model, op))
 		}
 	}
 	return b.String()
@@ -117,7 +118,7 @@ func describe(model porcupine.Model, op porcupine.Operation) string {
 	return fmt.Sprintf("%d-%d client %d: %s", op.Call, op.Return, op.ClientId, model.DescribeOperation(op.Input, op.Output))
 }
 
-// save writes all that happened into a file.
+// save writes all calls, deliveries and changes to a file, and returns its name.
 func (w *world) save() string {
 	file, err := os.CreateTemp("", fmt.Sprintf("dynamolease-history-%d-*.txt", w.seed))
 	if err != nil {

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// A clock is the elapsed-time clock of one node: it drifts within what the library allows for, its wall clock steps, and it
-// may stand still while the machine is suspended.
+// A clock is the elapsed-time clock of one node. It drifts within the bound that the library
+// allows. It may stand still while the machine is suspended. Its wall clock steps.
 type clock struct {
 	mu        sync.Mutex
 	origin    time.Time
-	ppm       int64 // how much too fast it is
+	ppm       int64 // by how much it is too fast
 	gained    time.Duration
 	suspended time.Duration
-	asleep    time.Time // since when, while it is
+	asleep    time.Time // when the present suspend began; zero outside of one
 }
 
-// elapsed is what [dynamolease.Options].Elapsed asks for: the monotonic clock, and the one that shows the most.
+// elapsed implements [dynamolease.Options].Elapsed. It returns the reading of the monotonic clock,
+// and that of the clock that shows the most.
 func (c *clock) elapsed() (atLeast, atMost time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,14 +30,15 @@ func (c *clock) elapsed() (atLeast, atMost time.Duration) {
 	return passed - suspended, passed + c.gained
 }
 
-// step sets the wall clock forward. A step back is not seen: time does not run backwards.
+// step sets the wall clock forward. The library does not see steps back, since time does not run
+// backwards.
 func (c *clock) step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gained += d
 }
 
-// suspend lets d pass while the monotonic clock stands still and the others go on.
+// suspend lets d pass. The monotonic clock stands still, and the other clocks go on.
 func (c *clock) suspend(d time.Duration) {
 	c.mu.Lock()
 	if c.asleep.IsZero() {

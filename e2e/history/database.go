@@ -15,33 +15,34 @@ import (
 	"time"
 )
 
-// A database is one table of the server. All requests go to it one after the other, so their order is known, and it
-// notes what each of them did to which row. It asks the server, and knows nothing of how the library writes.
+// A database is one table of the server. It sends all requests one after the other, so that their
+// order is known. It notes how each request changed which row. It reads the rows from the server,
+// and does not depend on how the library writes.
 type database struct {
 	table string
 
-	mu      sync.Mutex // held while a request is under way, which no timer has to pass for
+	mu      sync.Mutex // held while a request is under way; a request does not need timers
 	wire    wire
-	now     int64 // counts what happens, in the order in which it happens
+	now     int64 // counts the events, in their order
 	rows    map[rowKey]row
 	changes []*change
 	arrived []*delivery
-	faults  []string // what a library that keeps its word never does
+	faults  []string // requests that a correct library never sends
 }
 
 // A delivery is one arrival of a request at the server.
 type delivery struct {
-	call     *call  // the call that it was sent in; nil for one of the test's own
+	call     *call  // the call that sent it; nil if the test itself did
 	op       string // such as "UpdateItem"
 	sent     int64  // when the client began to send it
-	done     int64  // when the server had done with it
+	done     int64  // when the server finished it
 	answered bool   // the client got the answer
 	at       time.Time
 	status   int
-	touched  []rowKey // what it may have changed
+	touched  []rowKey // the rows that it may have changed
 }
 
-// A change is what a delivery did to one row.
+// A change is the effect of a delivery on one row.
 type change struct {
 	*delivery
 	seq    int64
@@ -51,7 +52,7 @@ type change struct {
 	after  row
 }
 
-// tick is the next number of a sequence that orders all events of the history.
+// tick returns the next number of a sequence that orders all events of the history.
 func (d *database) tick() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +60,7 @@ func (d *database) tick() int64 {
 	return d.now
 }
 
-// reach notes where the SDK sends requests to, where the test does not know it.
+// reach notes the address to which the SDK sends requests, if the test does not know it.
 func (d *database) reach(u *url.URL) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,14 +69,14 @@ func (d *database) reach(u *url.URL) {
 	}
 }
 
-// row is a row as it is now.
+// row returns the present state of a row.
 func (d *database) row(k rowKey) row {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.rows[k]
 }
 
-// related are the keys, and those of the sessions by which leases among them are held.
+// related returns the keys, and the keys of the sessions that hold leases among them.
 func (d *database) related(keys []rowKey) []rowKey {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +88,7 @@ func (d *database) related(keys []rowKey) []rowKey {
 	return keys
 }
 
-// due are the keys of the rows whose ttl has passed, in order.
+// due returns the keys of the rows whose ttl has passed, in order.
 func (d *database) due(now time.Time) []rowKey {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,7 +102,7 @@ func (d *database) due(now time.Time) []rowKey {
 	return keys
 }
 
-// deliver sends a request to the server and notes what it did.
+// deliver sends a request to the server and notes its effects.
 func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http.Response, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +123,7 @@ func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http
 	return response, nil
 }
 
-// A requestBody is what of a request's body the database looks at.
+// A requestBody holds the fields of a request's body that the database reads.
 type requestBody struct {
 	Key            map[string]value
 	TableName      string
@@ -133,11 +134,12 @@ type requestBody struct {
 	}
 }
 
-// prepare says which rows a request may change, and has an UpdateItem bring the row along.
+// prepare returns the keys of the rows that a request may change. It makes an UpdateItem return the
+// row.
 func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
 	var request requestBody
 	if err := json.Unmarshal(body, &request); err != nil {
-		d.faults = append(d.faults, fmt.Sprintf("%s with a body that cannot be read: %v", op, err))
+		d.faults = append(d.faults, fmt.Sprintf("the body of a %s request is not valid: %v", op, err))
 		return nil, body
 	}
 	switch op {
@@ -155,15 +157,15 @@ func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
 			}
 		}
 		return keys, body
-	case "GetItem", "Query": // a Scan only finds what is then deleted on a condition
+	case "GetItem", "Query": // a Scan only finds rows; the deletion that follows has a condition
 		if !request.ConsistentRead {
-			d.faults = append(d.faults, op+" that is not strongly consistent: "+string(body))
+			d.faults = append(d.faults, "a "+op+" request is not strongly consistent: "+string(body))
 		}
 	}
 	return nil, body
 }
 
-// note looks at the rows that a request has touched.
+// note reads the rows that a request touched, and notes their changes.
 func (d *database) note(by *delivery, header http.Header, touched []rowKey, content []byte) error {
 	found := make(map[rowKey]row)
 	switch by.op {
@@ -194,7 +196,7 @@ func (d *database) note(by *delivery, header http.Header, touched []rowKey, cont
 	return nil
 }
 
-// look reads rows, strongly consistent.
+// look reads rows with strong consistency.
 func (d *database) look(header http.Header, keys []rowKey, found map[rowKey]row) error {
 	header = header.Clone()
 	header.Set("X-Amz-Target", "DynamoDB_20120810.BatchGetItem")
@@ -212,7 +214,7 @@ func (d *database) look(header http.Header, keys []rowKey, found map[rowKey]row)
 	}
 	var answer struct{ Responses map[string][]row }
 	if err := json.Unmarshal(content, &answer); err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("look at rows: %s: %w", content, err)
+		return fmt.Errorf("read rows: %s: %w", content, err)
 	}
 	for _, r := range answer.Responses[d.table] {
 		found[r.key()] = r
@@ -220,7 +222,7 @@ func (d *database) look(header http.Header, keys []rowKey, found map[rowKey]row)
 	return nil
 }
 
-// differences are those between the rows of the table and the notes about them.
+// differences lists the differences between the rows of the table and the notes about them.
 func (d *database) differences(scanned []row) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

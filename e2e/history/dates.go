@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Dates stamp the answers that one node gets with the store's time, which is the bubble's. Of those of a store with
-// lying front ends, a few are false: skewed, frozen, garbled or dropped, never two of six in a row.
+// dates stamps the answers to one node with the store's time, which is the bubble's. If the front
+// ends of the store lie, a few dates are false: skewed, frozen, garbled or missing. At least five
+// true dates come between two false ones.
 type dates struct {
 	mu     sync.Mutex
 	dice   *rand.Rand
 	lying  bool
-	own    bool // the store has dates of its own
+	own    bool // the store sends dates itself
 	honest int  // answers since the last false one
 	frozen string
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Whether a node is drained is a register: what Members says is what was written last. A write that was answered took
-// effect before its answer; of one that was not it is known whether and when it did, if at all.
+// The drain of a node is a register: Members returns the value of the last write. A write with an
+// answer took effect before its answer. For a write without one, the notes show whether and when it
+// took effect.
 
-// drain drains a node, or ends that.
+// drain drains a node, or undrains it.
 func (n *node) drain(p plan) {
 	life, store, _ := n.process()
 	c := &call{what: drain, owner: fmt.Sprint("n", p.partition)}
@@ -32,10 +33,10 @@ func (n *node) drain(p plan) {
 // A drainInput is one operation on a register.
 type drainInput struct {
 	write bool
-	on    bool // what is written
+	on    bool // the value that it writes
 }
 
-// drainModel is the machine for one node; the output is what was read.
+// drainModel returns the model for one node. The output of an operation is the value that it read.
 func drainModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return false },
@@ -57,7 +58,7 @@ func drainModel() porcupine.Model {
 
 func drainKey(name string) rowKey { return rowKey{"M#" + service, "D#" + name} }
 
-// drained are the nodes of which anybody asked that, in order.
+// drained returns the nodes in calls to Drain and Undrain, in order.
 func (w *world) drained() []string {
 	names := make(map[string]bool)
 	for _, c := range w.calls {
@@ -68,7 +69,7 @@ func (w *world) drained() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// drainOperations are what was written about a node, and what Members said of it.
+// drainOperations returns the writes and reads of a node's drain.
 func (w *world) drainOperations(name string) []porcupine.Operation {
 	var list []porcupine.Operation
 	for _, c := range w.calls {
@@ -86,8 +87,8 @@ func (w *world) drainOperations(name string) []porcupine.Operation {
 	return append(list, w.unheardDrains(name)...)
 }
 
-// unheardDrains are the writes that no caller heard of: all of a call that ended without an answer, and all but one of
-// one that has one.
+// unheardDrains returns the writes whose answer no caller saw. These are all writes of a call
+// without an answer, and all but one of a call with an answer.
 func (w *world) unheardDrains(name string) (list []porcupine.Operation) {
 	told := make(map[*call]bool)
 	for _, ch := range w.db.changes {
@@ -104,23 +105,23 @@ func (w *world) unheardDrains(name string) (list []porcupine.Operation) {
 	return list
 }
 
-// inspectDrain expects that a row says what the call that wrote it asked for, that an answered call has written it, and
-// that nothing but such a call ends what one began.
+// inspectDrain expects three things. A row says what the call that wrote it asked for. A call that
+// succeeded has written the row. No other call changes whether a node is drained.
 func (w *world) inspectDrain(line timeline, name string) {
 	wrote := make(map[*call]bool)
 	for _, ch := range line {
 		on := ch.after.number("drained") > 0
 		switch ask := ch.call.what == drain || ch.call.what == undrain; {
 		case ask && (ch.call.owner != name || ch.after == nil || on != (ch.call.what == drain)):
-			w.problem("%s was to be drained or not, and is otherwise: %v", name, ch)
+			w.problem("the row of %s does not say what the call asked for: %v", name, ch)
 		case !ask && (on || ch.before.number("drained") > 0):
-			w.problem("drained, or not any more, by nobody: %v", ch)
+			w.problem("a call other than Drain and Undrain changed the drain of a node: %v", ch)
 		}
 		wrote[ch.call] = wrote[ch.call] || ch.seq < ch.call.to
 	}
 	for _, c := range w.calls {
 		if (c.what == drain || c.what == undrain) && c.owner == name && c.yes && !wrote[c] {
-			w.problem("the caller was told that it is done, and nothing was written: %v", c)
+			w.problem("the call succeeded, and it wrote nothing: %v", c)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// What Members says of a drained node is what was answered last, or what may have been written since.
+// Members returns the drain of the last successful call, or of a later write without an answer.
 func TestDrainIsARegister(t *testing.T) {
 	ask := func(s *tale, what kind, err error) {
 		on := int64(0)
@@ -42,7 +42,7 @@ func TestDrainIsARegister(t *testing.T) {
 			s := newTale()
 			test.tell(s)
 			if got := porcupine.CheckOperations(drainModel(), s.drainOperations("n0")); got != test.legal {
-				t.Errorf("found legal: %v", got)
+				t.Errorf("legal: got %v, want %v", got, test.legal)
 			}
 		})
 	}

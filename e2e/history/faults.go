@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A fault is what happens to one request.
+// A fault is one way in which a request goes wrong.
 type fault int
 
 const (
@@ -42,14 +42,14 @@ var faultNames = [faultKinds]string{
 	"cut off", "false date",
 }
 
-// weights say how often each fault comes among faults.
+// weights gives the share of each fault among all faults.
 var weights = [faultKinds]int{
 	lostRequest: 8, hungRequest: 4, lostAnswer: 14, hungAnswer: 6, delayedRequest: 8, delayedAnswer: 8,
 	lateRequest: 10, hungLateRequest: 6, doubledRequest: 6, doubledLate: 6, conflict: 6, throttled: 6, inProgress: 3,
 	serverError: 4, serverErrorApplied: 5, unavailable: 3, tornQuery: 8, frozenBefore: 2, frozenAfter: 2, cutOff: 2,
 }
 
-// fits tells whether a fault can happen to an operation.
+// fits reports whether a fault can happen to an operation.
 func (f fault) fits(op string) bool {
 	switch f {
 	case tornQuery:
@@ -63,26 +63,26 @@ func (f fault) fits(op string) bool {
 }
 
 const (
-	quick   = 20 * time.Millisecond // of a request or an answer without a fault
-	slow    = 3 * time.Second       // of a delayed one
-	latest  = 40 * time.Second      // of a late one
-	longest = 25 * time.Second      // of a freeze, or of being cut off
+	quick   = 20 * time.Millisecond // the longest time of a request or an answer without a fault
+	slow    = 3 * time.Second       // the longest delay of a delayed one
+	latest  = 40 * time.Second      // the longest delay of a late one
+	longest = 25 * time.Second      // the longest freeze, and the longest cut
 )
 
-// A weather is what happens to one request, and how long things take.
+// A weather says which fault one request meets, and how long its parts take.
 type weather struct {
 	what     fault
 	up, down time.Duration
 	delay    time.Duration // of the fault
-	heads    bool          // of a coin
-	torn     uint64        // which rows of a torn query come from its second half
+	heads    bool          // the result of a coin
+	torn     uint64        // which rows of a torn query come from the second read
 }
 
 // A sky makes the weather of one node.
 type sky struct {
 	mu   sync.Mutex
 	dice *rand.Rand
-	rate float64 // of requests that meet a fault
+	rate float64 // the share of requests that meet a fault
 	cut  time.Time
 }
 
@@ -90,7 +90,7 @@ func newSky(seed, stream uint64, rate float64) *sky {
 	return &sky{dice: rand.New(rand.NewPCG(seed, stream)), rate: rate}
 }
 
-// next is the weather for a request of the operation op.
+// next returns the weather for a request of the operation op.
 func (s *sky) next(op string) weather {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,14 +120,14 @@ func (s *sky) next(op string) weather {
 	return w
 }
 
-// toss is 0 or 1, or more, one time each in four.
+// toss returns a number from 0 to 3.
 func (s *sky) toss() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dice.IntN(4)
 }
 
-// any draws a fault that fits op. It draws the same number of times whatever it finds.
+// any chooses a fault that fits op. It always uses one random number, whichever fault it chooses.
 func (s *sky) any(op string) fault {
 	total := 0
 	for f, weight := range weights {

@@ -13,7 +13,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A position is how far the work of a partition has got. A lease without a checkpoint begins a new line of work.
+// A position says how far the work of a partition has got. A lease without a checkpoint begins a
+// new line of work.
 type position struct {
 	line int64 // the epoch that began it
 	done int   // items
@@ -32,18 +33,18 @@ func positionOf(lease dynamolease.Lease) position {
 
 func (p position) bytes() []byte { return fmt.Appendf(nil, "%d:%d", p.line, p.done) }
 
-// transact does the next item of work under a lease that the node has or had, and moves the checkpoint along. The items
-// are increments, so one that is done twice shows.
+// transact does the next item of work under a lease that the node has or had, and advances the
+// checkpoint. The items are increments, so that a second write shows.
 func (n *node) transact(p plan) {
 	h := n.holding(p.partition)
-	if p.coin > 88 { // the hand that did the work before has not heard of the end of its lease
+	if p.coin > 88 { // as if the node had not noticed the end of its former lease
 		h = n.former(p.partition)
 	}
 	switch {
 	case h == nil:
 		n.acquire(p)
 		return
-	case h.doubtful:
+	case h.uncertain:
 		n.resume(p)
 		return
 	}
@@ -53,7 +54,7 @@ func (n *node) transact(p plan) {
 	at.done++
 	c := &call{what: transact, partitions: []int{lease.Partition}, under: lease, data: at.bytes(), session: lease.Session}
 	sk := fmt.Sprintf("%d#%010d", at.line, at.done)
-	if p.coin < 10 { // work that is not idempotent and leaves no checkpoint
+	if p.coin < 10 { // work that is not idempotent and writes no checkpoint
 		c.data, sk = nil, "count"
 	}
 	items := []types.TransactWriteItem{n.increment(lease, sk)}
@@ -67,10 +68,10 @@ func (n *node) transact(p plan) {
 	n.worked(h, c)
 }
 
-// checkpoint leaves the position once more, marked, without any work.
+// checkpoint writes the position again, with a mark, and does no work.
 func (n *node) checkpoint(p plan) {
 	h := n.holding(p.partition)
-	if h == nil || h.doubtful {
+	if h == nil || h.uncertain {
 		n.transact(p)
 		return
 	}
@@ -87,7 +88,7 @@ func (n *node) checkpoint(p plan) {
 	n.worked(h, c)
 }
 
-// worked notes what came of fenced work.
+// worked notes the outcome of fenced work.
 func (n *node) worked(h *holding, c *call) {
 	var fenced *dynamolease.FencedError
 	var cancelled *types.TransactionCanceledException
@@ -104,11 +105,11 @@ func (n *node) worked(h *holding, c *call) {
 		}
 	case errors.As(c.err, &cancelled) && !c.unknown():
 	default:
-		h.doubtful = true
+		h.uncertain = true
 	}
 }
 
-// resume finds out what became of the latest work under a lease.
+// resume finds out the outcome of the latest work under a lease.
 func (n *node) resume(p plan) {
 	h := n.holding(p.partition)
 	if h == nil {
@@ -128,7 +129,7 @@ func (n *node) resume(p plan) {
 	defer n.mu.Unlock()
 	switch {
 	case c.yes:
-		h.lease.Checkpoint, h.doubtful = c.leases[lease.Partition].Checkpoint, false
+		h.lease.Checkpoint, h.uncertain = c.leases[lease.Partition].Checkpoint, false
 	case c.fenced() != nil && n.leases[lease.Partition] == h:
 		delete(n.leases, lease.Partition)
 	}
@@ -140,7 +141,7 @@ func (n *node) leaseOf(h *holding) dynamolease.Lease {
 	return h.lease
 }
 
-// increment counts in a row of the work, and leaves who did it.
+// increment returns a write that counts in a row of the work, and stores the epoch of its writer.
 func (n *node) increment(lease dynamolease.Lease, sk string) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &n.w.db.table, Key: keyOf(rowKey{fmt.Sprint("W#", lease.Partition), sk}),
@@ -152,7 +153,7 @@ func (n *node) increment(lease dynamolease.Lease, sk string) types.TransactWrite
 	}}
 }
 
-// impossible is a condition that never holds.
+// impossible returns a condition that never holds.
 func (n *node) impossible() types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: &n.w.db.table, Key: keyOf(rowKey{"W#none", "none"}), ConditionExpression: aws.String("attribute_exists(pk)"),

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Figures are what a run adds up to.
+// figures adds up the histories of a run.
 type figures struct {
 	mu sync.Mutex
 
@@ -16,7 +16,7 @@ type figures struct {
 	Operations int            `json:"operations"`
 	Faulted    int            `json:"faulted"` // operations that met a fault
 	Faults     map[string]int `json:"faults"`
-	Checked    int            `json:"checked"`   // operations in the histories that were checked, ghosts included
+	Checked    int            `json:"checked"`   // operations of the models, including attempts whose answer no caller saw
 	Undecided  int            `json:"undecided"` // searches that took too long
 	Violations int            `json:"violations"`
 	Seed       uint64         `json:"seed"`
@@ -52,7 +52,7 @@ func (f *figures) String() string {
 		f.Histories, f.Operations, f.Faulted, 100*f.Faulted/max(1, f.Operations), f.Checked, f.Undecided, f.Violations)
 }
 
-// save leaves the figures in the directory that PROOF_FIGURES_DIR names, if any.
+// save writes the figures to the directory PROOF_FIGURES_DIR, if it is set.
 func (f *figures) save() error {
 	dir := os.Getenv("PROOF_FIGURES_DIR")
 	if dir == "" {

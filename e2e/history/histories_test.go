@@ -13,7 +13,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// Random histories are what the library promises, whatever goes wrong on the way.
+// Random histories keep the promises of the library, whatever faults they meet.
 func TestHistories(t *testing.T) {
 	s, err := environment()
 	if err != nil {
@@ -21,7 +21,7 @@ func TestHistories(t *testing.T) {
 	}
 	server := testkit.Server(t)
 	if server.Endpoint() == "" {
-		t.Skip("thousands of histories, and nights, are for virtual time; TestHistoryInRealTime is for DynamoDB itself")
+		t.Skip("this test needs virtual time; TestHistoryInRealTime runs against DynamoDB itself")
 	}
 	sum := &figures{Seed: s.seed}
 	begin := time.Now()
@@ -67,7 +67,7 @@ func one(t *testing.T, server *dynamotest.Server, seed uint64, s size) verdict {
 	return report(t, w)
 }
 
-// report judges a history and fails the test on what is wrong with it.
+// report judges a history. The test fails if the history has a problem.
 func report(t *testing.T, w *world) verdict {
 	t.Helper()
 	v, seed := w.judge(), w.seed
@@ -75,12 +75,13 @@ func report(t *testing.T, w *world) verdict {
 		t.Errorf("seed %d: %s", seed, problem)
 	}
 	if len(v.files) > 0 {
-		t.Errorf("seed %d (PROOF_SEED=%d PROOF_HISTORIES=1 repeats it); all of it is in %v", seed, seed, v.files)
+		t.Errorf("seed %d: PROOF_SEED=%d PROOF_HISTORIES=1 repeats this history; the files %v show all of it", seed, seed, v.files)
 	}
 	return v
 }
 
-// A borrowed is a test that gives a table back when its history is over, and not only at the end of all.
+// A borrowed is a test that gives a table back at the end of one history, not at the end of the
+// test.
 type borrowed struct {
 	*testing.T
 	cleanups []func()

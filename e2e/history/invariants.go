@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// inspect checks what must hold whatever the order of the calls was.
+// inspect checks the invariants that hold for any order of the calls.
 func (w *world) inspect() {
 	w.problems = append(w.problems, w.db.faults...)
 	lines := w.db.timelines()
@@ -30,8 +30,9 @@ func (w *world) inspect() {
 	w.inspectTakeovers()
 }
 
-// inspectLease expects that epochs only grow, one for each holder, that what is taken was over, and that nobody but the
-// holder gives up or works.
+// inspectLease expects that epochs only grow, and that each holder has another one. It expects that
+// a node takes only leases that are over. It expects that only the holder releases a lease and
+// works under it.
 func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 	highest := int64(0)
 	for _, ch := range lines[leaseRowKey(group, p)] {
@@ -41,58 +42,60 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 		was := before.text("owner") != ""
 		switch {
 		case after == nil && was && !w.over(lines, ch):
-			w.problem("a live lease was deleted: %v", ch)
+			w.problem("a call deleted a live lease: %v", ch)
 		case after == nil:
 			continue
 		case epoch < highest, epoch == highest && moved && after.text("owner") != "":
 			w.problem("the epoch went from %d to %d: %v", highest, epoch, ch)
 		case moved && was && after.text("owner") != "" && !w.over(lines, ch):
-			w.problem("a live lease was taken: %v", ch)
+			w.problem("a call took a live lease: %v", ch)
 		case ch.call.what == revoke:
 			w.inspectRevocation(lines, ch)
 		case was && !moved && epoch == before.number("epoch") && before.number("revoked") > 0 && (after.number("revoked") == 0 || after.number("exp") > before.number("exp")):
-			w.problem("a revoked lease was extended: %v", ch)
+			w.problem("a call extended a revoked lease: %v", ch)
 		case moved && was && after.text("owner") == "" && before.text("owner") != ch.call.owner:
-			w.problem("a lease was freed by another: %v", ch)
+			w.problem("a call freed the lease of another owner: %v", ch)
 		case after.text("owner") != "" && moved && after.text("owner") != ch.call.owner:
-			w.problem("acquired for another: %v", ch)
+			w.problem("a call acquired the lease for another owner: %v", ch)
 		case after.text("work") != before.text("work") && before != nil && (!was || before.text("owner") != ch.call.owner || before.number("epoch") != ch.call.under.Epoch):
-			w.problem("worked by one who does not hold the lease: %v", ch)
+			w.problem("a call did fenced work without holding the lease: %v", ch)
 		}
 		highest = max(highest, epoch)
 	}
 }
 
-// over tells whether the lease that a change found was over by then.
+// over reports whether the lease before a change was over at the time of the change.
 func (w *world) over(lines map[rowKey]timeline, ch *change) bool {
 	exp := ch.before.number("exp")
 	if session := ch.before.session(); session != (rowKey{}) {
-		exp = lines[session].at(ch.seq).number("exp") // of a row that is gone 0, of a closed session 1
+		exp = lines[session].at(ch.seq).number("exp") // 0 for a row that does not exist, 1 for a closed session
 	}
 	return exp <= w.latest(ch.at)
 }
 
-// inspectSession expects that a session which was over stays so, and that one from which a lease was taken is over.
+// inspectSession expects that a session that is over stays so. It also expects that a session is
+// over if another owner took a lease from it.
 func (w *world) inspectSession(lines map[rowKey]timeline, line timeline) {
 	for _, ch := range line {
 		before, after := ch.before.number("exp"), ch.after.number("exp")
 		if ch.after.text("session") == "" || ch.before == nil || after <= before {
 			continue
 		}
-		if before == 1 || !w.lying && before <= w.earliest(ch.at)-doubt-latest.Milliseconds() {
-			w.problem("a session that was over was extended: %v", ch)
+		if before == 1 || !w.lying && before <= w.earliest(ch.at)-uncertainty-latest.Milliseconds() {
+			w.problem("a call extended a session that was over: %v", ch)
 		}
 		for p := range partitions {
 			for _, taken := range lines[leaseRowKey(group, p)] {
 				if taken.seq < ch.sent && taken.before.session() == ch.key && taken.after.text("owner") != "" && taken.after.session() != ch.key {
-					w.problem("a heartbeat was sent and applied after a lease was taken from its session: %v, then %v", taken, ch)
+					w.problem("another owner took a lease, and its session sent a successful heartbeat after that: %v, then %v", taken, ch)
 				}
 			}
 		}
 	}
 }
 
-// inspectWork expects that the items of each line of work are there once each, without a gap, in the order of the epochs.
+// inspectWork expects that each line of work has each item once, without a gap, in the order of the
+// epochs.
 func (w *world) inspectWork(p int) {
 	type item struct{ done, times, epoch int64 }
 	works := make(map[int64][]item)
@@ -115,7 +118,8 @@ func (w *world) inspectWork(p int) {
 	}
 }
 
-// inspectTakeovers expects that a takeover of the identity comes with its evidence, in one write.
+// inspectTakeovers expects that a takeover of the identity writes its evidence in the same
+// transaction.
 func (w *world) inspectTakeovers() {
 	with := make(map[*delivery][]string)
 	for _, ch := range w.db.changes {
@@ -130,7 +134,7 @@ func (w *world) inspectTakeovers() {
 		evidence := with[ch.delivery]
 		slices.Sort(evidence)
 		if !slices.Equal(evidence, []string{"F#", "T#"}) {
-			w.problem("taken over with the evidence %v: %v", evidence, ch)
+			w.problem("a takeover wrote the evidence %v: %v", evidence, ch)
 		}
 	}
 }

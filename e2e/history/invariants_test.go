@@ -13,11 +13,11 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// What must not be is found in the notes of the database and in what callers were told.
+// inspect finds each violation, in the notes of the database and in the answers to callers.
 func TestInvariantsFind(t *testing.T) {
 	by := func(owner string) *call { return &call{what: acquire, partitions: []int{0}, owner: owner, yes: true} }
 	for want, tell := range map[string]func(s *tale){
-		"a live lease was taken": func(s *tale) {
+		"a call took a live lease": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 6, 70)) })
 		},
@@ -30,28 +30,28 @@ func TestInvariantsFind(t *testing.T) {
 			s.call(&call{what: sweep}, func(c *call) { s.write(c, bare(leaseRowKey(group, 0))) })
 			s.call(by("b"), func(c *call) { s.write(c, s.lease("b", 4, 70)) })
 		},
-		"a live lease was deleted": func(s *tale) {
+		"a call deleted a live lease": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(&call{what: reap}, func(c *call) { s.write(c, bare(leaseRowKey(group, 0))) })
 		},
-		"freed by another": func(s *tale) {
+		"freed the lease of another owner": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(&call{what: release, owner: "b"}, func(c *call) { s.write(c, s.lease("", 5, 0)) })
 		},
-		"worked by one who does not hold": func(s *tale) {
+		"fenced work without holding the lease": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			r := s.lease("a", 5, 60)
 			r["work"] = textValue("x")
 			s.call(&call{what: transact, owner: "a", under: dynamolease.Lease{Epoch: 4}}, func(c *call) { s.write(c, r) })
 		},
-		"a session that was over was extended": func(s *tale) {
+		"a call extended a session that was over": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 9)) })
 			closed := s.member("a#1", 0)
 			closed["exp"] = number(1)
 			s.call(by("a"), func(c *call) { s.write(c, closed) })
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
 		},
-		"a heartbeat was sent and applied after": func(s *tale) {
+		"its session sent a successful heartbeat after that": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 1)) })
 			r := s.lease("a", 5, 0)
 			r["service"], r["session"] = textValue(service), textValue("a#1")
@@ -64,16 +64,16 @@ func TestInvariantsFind(t *testing.T) {
 		"by epoch 5 after 6": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, item(5, 1, 1, 6), item(5, 2, 1, 5)) })
 		},
-		"the caller was told otherwise": func(s *tale) {
+		"its answer says otherwise": func(s *tale) {
 			c := by("a")
 			c.yes, c.err = false, errors.New("throttled")
 			s.call(c, func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 		},
-		"work was done 1 times": func(s *tale) {
+		"did its work 1 times": func(s *tale) {
 			c := &call{what: transact, owner: "a", err: &dynamolease.FencedError{}}
 			s.call(c, func(c *call) { s.write(c, item(5, 1, 1, 5)) })
 		},
-		"told that it is lost": func(s *tale) {
+		"the answer says that the lease is lost": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(&call{what: renew, owner: "a", partitions: []int{0}, yes: true}, func(*call) {})
 		},
@@ -81,11 +81,11 @@ func TestInvariantsFind(t *testing.T) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a", 60)) })
 			s.call(&call{what: members, yes: true}, func(*call) {})
 		},
-		"was no such member": func(s *tale) {
+		"as a member that it never was": func(s *tale) {
 			m := dynamolease.Member{Node: "b", Address: "here", ExpiresAt: s.origin.Add(time.Minute)}
 			s.call(&call{what: members, yes: true, members: []dynamolease.Member{m}}, func(*call) {})
 		},
-		"a live lease was taken by an operator": func(s *tale) {
+		"an operator took a live lease": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(revokes(5), func(c *call) { s.write(c, s.lease("", 6, 0)) })
 		},
@@ -93,11 +93,11 @@ func TestInvariantsFind(t *testing.T) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 1)) })
 			s.call(revokes(5), func(c *call) { s.write(c, s.lease("", 5, 0)) })
 		},
-		"revoked under epoch 4": func(s *tale) {
+		"a call to revoke epoch 4": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(revokes(4), func(c *call) { s.write(c, s.marked("a", 5, 60)) })
 		},
-		"a revoked lease was extended": func(s *tale) {
+		"a call extended a revoked lease": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			s.call(revokes(5), func(c *call) { s.write(c, s.marked("a", 5, 60)) })
 			s.call(&call{what: renew, owner: "a"}, func(c *call) { s.write(c, s.marked("a", 5, 70)) })
@@ -106,12 +106,12 @@ func TestInvariantsFind(t *testing.T) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
 			s.call(revokes(5), func(c *call) { s.write(c, s.underOrders("a#1", order{0, 6})) })
 		},
-		"orders were taken out by another": func(s *tale) {
+		"other than the session's heartbeat removed orders": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
 			s.call(revokes(5), func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
 			s.call(&call{what: leaveService, owner: "a"}, func(c *call) { s.write(c, s.member("a#1", 60)) })
 		},
-		"an order by nobody": func(s *tale) {
+		"an order that no operator gave": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
 			s.call(&call{what: leaveSession, owner: "a"}, func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
 		},
@@ -119,23 +119,23 @@ func TestInvariantsFind(t *testing.T) {
 			s.call(by("a"), func(c *call) { s.write(c, s.member("a#1", 60)) })
 			s.call(&call{what: beatSession, owner: "a"}, func(c *call) { s.write(c, s.underOrders("a#1", order{0, 5})) })
 		},
-		"the caller was told that nothing was": func(s *tale) {
+		"its error says that it did not": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.lease("a", 5, 60)) })
 			c := revokes(5)
 			c.err = errors.New("throttled")
 			s.call(c, func(c *call) { s.write(c, s.marked("a", 5, 60)) })
 		},
-		"is otherwise": func(s *tale) {
+		"does not say what the call asked for": func(s *tale) {
 			s.call(&call{what: drain, owner: "n0", yes: true}, func(c *call) { s.write(c, drainRow("n0", 0)) })
 		},
-		"drained, or not any more, by nobody": func(s *tale) {
+		"other than Drain and Undrain changed the drain": func(s *tale) {
 			s.call(&call{what: drain, owner: "n0", yes: true}, func(c *call) { s.write(c, drainRow("n0", 1)) })
 			s.call(&call{what: sweep}, func(c *call) { s.write(c, bare(drainKey("n0"))) })
 		},
-		"and nothing was written": func(s *tale) {
+		"the call succeeded, and it wrote nothing": func(s *tale) {
 			s.call(&call{what: drain, owner: "n0", yes: true}, func(*call) {})
 		},
-		"taken over with the evidence []": func(s *tale) {
+		"a takeover wrote the evidence []": func(s *tale) {
 			s.call(by("a"), func(c *call) { s.write(c, s.head("a", 1)) })
 			s.call(by("b"), func(c *call) { s.write(c, s.head("b", 2)) })
 		},
@@ -145,13 +145,13 @@ func TestInvariantsFind(t *testing.T) {
 			tell(s)
 			s.inspect()
 			if all := strings.Join(s.problems, "\n"); !strings.Contains(all, want) {
-				t.Errorf("found %q", all)
+				t.Errorf("the problems are %q", all)
 			}
 		})
 	}
 }
 
-// A history in which nothing is wrong has no problems.
+// inspect finds no problem in a correct history.
 func TestInvariantsFindNothingElse(t *testing.T) {
 	s := newTale()
 	s.call(&call{what: acquire, partitions: []int{0}, owner: "a", yes: true}, func(c *call) { s.write(c, s.lease("a", 5, 9)) })
@@ -163,7 +163,8 @@ func TestInvariantsFindNothingElse(t *testing.T) {
 	}
 }
 
-// Two who count on one lease are found, and one who counts on what it has not. The leases are real ones, of two tables.
+// checkBeliefs finds two nodes that believe in one lease, and a node that believes in a lease that
+// it does not hold. The leases are real, and of two tables.
 func TestBeliefsThatOverlapAreFound(t *testing.T) {
 	server := testkit.Server(t)
 	tables := []string{server.Table(t), server.Table(t)}
@@ -184,9 +185,9 @@ func TestBeliefsThatOverlapAreFound(t *testing.T) {
 			w.believe(&node{}, lease)
 		}
 		all := strings.Join(w.problems, "\n")
-		for _, want := range []string{"two count on one lease", "and not held"} {
+		for _, want := range []string{"two nodes believe in one lease", "in a lease that it does not hold"} {
 			if !strings.Contains(all, want) {
-				t.Errorf("no %q in %q", want, all)
+				t.Errorf("the problems are %q, want %q", all, want)
 			}
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// labelled is what a struct says, with the names of its fields, for people: fields that say nothing are left out.
+// labelled returns the fields of a struct as text, with their names. It leaves out zero fields.
 func labelled(value any) string {
 	v := reflect.ValueOf(value)
 	if v.Kind() != reflect.Struct {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Latecomers are the requests that are to be delivered when nobody waits for them any more: each at a time of its own, or
-// before, just when another request for the same row arrives. That is when it matters.
+// latecomers holds requests that arrive after their caller has stopped waiting. Each arrives after
+// its own delay, or before that, together with another request for its row. The second case matters
+// most.
 type latecomers struct {
 	mu      sync.Mutex
 	waiting []*latecomer
@@ -19,7 +20,7 @@ type latecomer struct {
 	deliver func()
 }
 
-// add has a request delivered after some time at the latest.
+// add delivers a request after some time, or earlier if strike does.
 func (l *latecomers) add(keys []rowKey, after time.Duration, deliver func()) {
 	late := &latecomer{keys, deliver}
 	l.mu.Lock()
@@ -33,7 +34,7 @@ func (l *latecomers) add(keys []rowKey, after time.Duration, deliver func()) {
 	})
 }
 
-// strike delivers one that is for one of the rows, now.
+// strike delivers a request for one of the rows now.
 func (l *latecomers) strike(keys []rowKey) {
 	late := l.take(func(late *latecomer) bool {
 		return slices.ContainsFunc(keys, func(k rowKey) bool { return slices.Contains(late.keys, k) })

@@ -6,9 +6,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// leaseOperations are what happened to one partition, as operations of the machine: what the callers were told, and the
-// attempts that no caller heard of. Those are known to have been applied, at some time between their sending and the
-// end of their delivery; one that the server never applied was none.
+// leaseOperations returns the operations of the model for one partition: the answers to the
+// callers, and the attempts whose answer no caller saw. The server applied each such attempt at
+// some time between its sending and the end of its delivery. Attempts that the server did not apply
+// are no operations.
 func (w *world) leaseOperations(p int) []porcupine.Operation {
 	k := leaseRowKey(group, p)
 	by := make(map[*call][]*change)
@@ -44,8 +45,8 @@ func (w *world) leaseInput(c *call, what leaseStep) leaseInput {
 	return in
 }
 
-// ghosts are the attempts of a call that were applied without the call's answer telling of them. applied says whether there
-// was one by the end of the call.
+// ghosts returns the attempts of a call that the server applied, and of which the call's answer
+// says nothing. applied reports whether the server applied one before the end of the call.
 func (w *world) ghosts(c *call, changes []*change) (list []porcupine.Operation, applied bool) {
 	for i, ch := range changes {
 		own := c.yes && ch.answered && ch.done < c.to && tells(c.what) && i == len(changes)-1
@@ -62,7 +63,7 @@ func (w *world) ghosts(c *call, changes []*change) (list []porcupine.Operation, 
 	return list, applied
 }
 
-// tells tells whether the answer of such a call says what it has written.
+// tells reports whether the answer of such a call shows its write.
 func tells(what kind) bool {
 	switch what {
 	case acquire, acquireAll, acquireSession, renew, release, releaseSession, transact, checkpoint:
@@ -86,7 +87,7 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 	case after == nil:
 		in.what = deleted
 	case same && before.text("work") == after.text("work"):
-		return porcupine.Operation{}, false // only the rev is another
+		return porcupine.Operation{}, false // only the rev changed
 	case c.what == revoke:
 		in.what = when(out.owner == "", taken, marked)
 	case c.what == transact || c.what == checkpoint:
@@ -99,14 +100,14 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 	return porcupine.Operation{ClientId: c.node + 1, Input: in, Output: out, Call: ch.sent, Return: ch.done}, true
 }
 
-// told is what the caller of an operation was told about one partition.
+// told returns the answer of a call about one partition, as an operation.
 func (w *world) told(c *call, p int, applied bool) (porcupine.Operation, bool) {
 	what, out := answer(c, p, applied)
 	return porcupine.Operation{ClientId: c.node + 1, Input: w.leaseInput(c, what), Output: out, Call: c.from, Return: c.to}, what != ""
 }
 
-// answer reads the answer of a call; applied says that an attempt was, of which the answer does not tell. Without an answer
-// that tells anything about the partition, the step is empty.
+// answer reads the answer of a call. applied says that the server applied an attempt that the
+// answer does not show. If the answer says nothing about the partition, the step is empty.
 func answer(c *call, p int, applied bool) (leaseStep, leaseOutput) {
 	lease, found := c.leases[p]
 	out := outputOf(lease)

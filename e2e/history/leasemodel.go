@@ -2,57 +2,58 @@ package history
 
 import "github.com/anishathalye/porcupine"
 
-// What a lease is, to who uses it: what the design promises of one partition, told as a sequential machine. Time is an
-// input of each operation: the store's time, in milliseconds, before the call began and after it had ended.
+// This file states the promises about one partition as a sequential model. Time is an input of each
+// operation: the store's time, in milliseconds, before the call began and after it ended.
 
 // A leaseState is one partition between two operations.
 type leaseState struct {
 	exists     bool
 	owner      string // empty while nobody holds it
-	session    string // it lives as long as this one; empty for a lease with an expiry of its own
+	session    string // the lease lives as long as this session; empty for a lease with its own expiry
 	epoch      int64
 	exp        int64
-	promised   int64 // the latest expiry that the holder was told
+	promised   int64 // the latest expiry in an answer to the holder
 	checkpoint string
-	revoked    bool // nothing extends it any more
+	revoked    bool // no call may extend it any more
 	leavers    leavers
 
-	highest int64 // of all epochs that the partition ever had
-	time    int64 // the store's time is not before this one any more
+	highest int64 // the highest epoch that the partition ever had
+	time    int64 // the store's time is not earlier than this
 }
 
-// A leaseInput is what is asked, by whom and when.
+// A leaseInput is the input of an operation: the step, its caller, its arguments and its times.
 type leaseInput struct {
 	what       leaseStep
 	owner      string
 	session    string
-	epoch      int64 // of the lease that fenced work is done under, or that is to be revoked
+	epoch      int64 // the epoch of the lease of fenced work, or of the lease to revoke
 	ttl        int64
-	checkpoint string // that fenced work leaves
-	leaves     bool   // it leaves one
+	checkpoint string // the checkpoint that fenced work writes
+	leaves     bool   // fenced work writes a checkpoint
 	from       int64  // the store's time when the call began
-	after, to  int64  // what was done was done between these times
-	vague      bool   // some dates were false, so nothing bounds how late a lease is found expired
+	after, to  int64  // the operation took effect between these times
+	vague      bool   // some dates were false, so a call may take an expired lease for live at any time
 }
 
-// A leaseOutput is the lease as it was told to the caller or, of an attempt that no caller heard of, as it was written.
+// A leaseOutput is the lease in the answer to the caller. For an attempt whose answer no caller
+// saw, it is the lease in the row.
 type leaseOutput struct {
 	owner      string
 	session    string
 	epoch      int64
 	exp        int64
 	checkpoint string
-	revoked    bool // of what was written
-	unheard    bool // no caller was told
+	revoked    bool // in the row
+	unheard    bool // no caller saw the answer
 }
 
 func (o leaseOutput) holder() [2]string { return [2]string{o.owner, o.session} }
 
-// doubt is how much later than it expired a lease is still taken for live: slack, the whole second of a Date, an answer
-// that took two seconds, margins.
-const doubt = 5000
+// uncertainty is how long after its expiry a call may still take a lease for live. It adds up the
+// slack, the whole second of a Date, an answer that took two seconds, and margins.
+const uncertainty = 5000
 
-// leaseModel is the machine for one partition.
+// leaseModel returns the model for one partition.
 func leaseModel(sessions sessions) porcupine.Model {
 	m := machine{sessions}
 	model := porcupine.NondeterministicModel{
@@ -81,7 +82,7 @@ func leaseModel(sessions sessions) porcupine.Model {
 
 type machine struct{ sessions sessions }
 
-// mayLive tells whether the lease may be taken for live by who began at in.from.
+// mayLive reports whether a call that began at in.from may take the lease for live.
 func (m machine) mayLive(s leaseState, in leaseInput) bool {
 	switch {
 	case s.owner == "":
@@ -89,13 +90,13 @@ func (m machine) mayLive(s leaseState, in leaseInput) bool {
 	case in.vague:
 		return true
 	case s.session == "":
-		return s.exp > in.from-doubt
+		return s.exp > in.from-uncertainty
 	}
 	return m.sessions.live(s.session, in.from, in.to)
 }
 
-// mayBeOver tells whether the lease can have expired by the end of the operation. That the time has come to that then is
-// part of what follows.
+// mayBeOver reports whether the lease can have expired by the end of the operation. In the state
+// that it returns, the time has reached the expiry.
 func (m machine) mayBeOver(s leaseState, in leaseInput) (leaseState, bool) {
 	over := s.time
 	switch {
@@ -113,7 +114,7 @@ func (s leaseState) isOf(owner, session string) bool {
 	return s.exists && owner != "" && s.owner == owner && s.session == session
 }
 
-// matches tells whether the row says what the caller was told.
+// matches reports whether the row agrees with the answer to the caller.
 func (s leaseState) matches(out leaseOutput) bool {
 	return s.exists && s.owner == out.owner && s.session == out.session && s.epoch == out.epoch &&
 		s.checkpoint == out.checkpoint && (s.session != "" || s.exp == out.exp)
@@ -178,8 +179,8 @@ func (s leaseState) free() leaseState {
 	return s
 }
 
-// toldTo is the lease as far as its holder was told of it, for the holder: a late attempt of its own may have extended one
-// that it has given up for lost.
+// toldTo returns the lease as its holder knows it, if the caller is the holder. A late attempt of
+// the holder may have extended a lease that the holder already takes for lost.
 func (s leaseState) toldTo(in leaseInput) leaseState {
 	if s.isOf(in.owner, in.session) && s.promised > 0 {
 		s.exp = min(s.exp, s.promised)
@@ -187,13 +188,14 @@ func (s leaseState) toldTo(in leaseInput) leaseState {
 	return s
 }
 
-// acquire extends one's own, with its epoch, or takes what is free or over, with the next one. One's own that is over is
-// taken like any other's, but for one that nobody was told of: an attempt that came so late that it was over at once has the
-// epoch that the next attempt has, too, and no work was done under it.
+// acquire extends a lease of the caller, under its epoch, or takes a lease that is free or over,
+// under the next epoch. The caller takes its own lease in the same way if it is over, with one
+// exception: no caller saw an answer about the lease. An attempt may come so late that its lease is
+// over at once. The next attempt then has the same epoch, and no work was done under that lease.
 func (m machine) acquire(s leaseState, in leaseInput, out leaseOutput) (leaseState, bool) {
 	if s.isOf(in.owner, in.session) && out.epoch == s.epoch {
 		if s.promised == 0 && in.session == "" && !s.revoked && !m.mayLive(s, in) {
-			s.exp = out.exp // so that it is extended as if it came just now
+			s.exp = out.exp // so that extend treats it as if it came just now
 		}
 		return m.extend(s, in, out)
 	}
@@ -227,7 +229,7 @@ func (m machine) extend(s leaseState, in leaseInput, out leaseOutput) (leaseStat
 	return s, ok
 }
 
-// lasts tells whether a lease is as long as it has to be.
+// lasts reports whether a lease is long enough.
 func (m machine) lasts(in leaseInput, out leaseOutput) bool {
 	return in.session != "" || out.exp >= in.from+in.ttl
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// An act is an operation of a history that is written by hand. Times are seconds; each is also the order of events.
+// An act is an operation of a history that a test writes by hand. Its times are seconds, and also
+// order the events.
 type act struct {
 	from, to int64
 	in       leaseInput
@@ -17,7 +18,7 @@ func (a act) operation() porcupine.Operation {
 	in := a.in
 	in.from, in.to, in.ttl = 1000*a.from, 1000*a.to, 10_000
 	in.after = in.from
-	if a.out.unheard { // it is known when those were done
+	if a.out.unheard { // the notes show when the server applied these
 		in.after = in.to
 	}
 	return porcupine.Operation{Input: in, Output: a.out, Call: a.from, Return: a.to}
@@ -48,12 +49,12 @@ func work(owner string, epoch int64, checkpoint string) leaseInput {
 	return leaseInput{what: worked, owner: owner, epoch: epoch, leaves: true, checkpoint: checkpoint}
 }
 
-// over is what an operator does about the lease of an epoch.
+// over returns the input of an operator's step about the lease of an epoch.
 func over(what leaseStep, epoch int64) leaseInput {
 	return leaseInput{what: what, owner: operatorName, epoch: epoch}
 }
 
-// byOperator is what an operator has written: what the row says then.
+// byOperator returns the output of an operator's write: the row after it.
 func byOperator(o leaseOutput) leaseOutput {
 	o.revoked = o.owner != ""
 	return o.ghost()
@@ -67,7 +68,7 @@ func lawful(sessions sessions, acts []act) bool {
 	return porcupine.CheckOperations(leaseModel(sessions), operations)
 }
 
-// What a lease must not do is found out by the machine.
+// The model rejects histories that break a promise about leases.
 func TestLeaseModelRejects(t *testing.T) {
 	first := act{1, 2, ask(acquired, "a"), of("a", 5, 12)}
 	s := of("a", 5, 0)
@@ -135,13 +136,13 @@ func TestLeaseModelRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if lawful(lives, acts) {
-				t.Error("it was taken for lawful")
+				t.Error("the model accepts this history")
 			}
 		})
 	}
 }
 
-// What a lease may do under lost answers is not taken for a fault.
+// The model accepts the histories that are possible when answers are lost.
 func TestLeaseModelAccepts(t *testing.T) {
 	first := act{1, 2, ask(acquired, "a"), of("a", 5, 12)}
 	s := of("a", 5, 0)
@@ -166,7 +167,7 @@ func TestLeaseModelAccepts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !lawful(sessions{"a#1": {{at: 0, exp: 14_000}}}, acts) {
-				t.Error("it was taken for unlawful")
+				t.Error("the model rejects this history")
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// acquire acquires one partition: in the session, where the node has sessions.
+// acquire acquires one partition. It does so in the session if the node has sessions.
 func (n *node) acquire(p plan) {
 	if n.joins {
 		n.acquireInSession(p)
@@ -26,7 +26,7 @@ func (n *node) acquire(p plan) {
 	n.acquired(c)
 }
 
-// acquired notes what came of an acquisition.
+// acquired notes the outcome of an acquisition.
 func (n *node) acquired(c *call) {
 	for _, p := range c.partitions {
 		if lease, found := c.leases[p]; found && c.yes {
@@ -35,7 +35,7 @@ func (n *node) acquired(c *call) {
 	}
 }
 
-// acquireAll acquires two partitions or all, with leases of their own. It is for nodes without sessions.
+// acquireAll acquires two partitions or all in one call. A node with sessions acquires one instead.
 func (n *node) acquireAll(p plan) {
 	if n.joins {
 		n.acquireInSession(p)
@@ -59,7 +59,7 @@ func (n *node) acquireAll(p plan) {
 	n.acquired(c)
 }
 
-// release gives a partition up, held or not. The work under it stops before.
+// release releases a partition, whether the node holds it or not. The node stops its work first.
 func (n *node) release(p plan) {
 	life, store, session := n.process()
 	if n.joins && session == nil {
@@ -81,12 +81,12 @@ func (n *node) release(p plan) {
 		}
 	})
 	done()
-	if p.coin < 80 { // otherwise it goes on as if it had it still
+	if p.coin < 80 { // otherwise the node goes on as if it still had the lease
 		n.lose(p.partition)
 	}
 }
 
-// renew extends what the node has of all partitions, or of some.
+// renew renews the node's leases of all partitions, or of one.
 func (n *node) renew(p plan) {
 	life, store, _ := n.process()
 	list := []int{0, 1, 2}
@@ -115,8 +115,8 @@ func (n *node) renew(p plan) {
 	}
 }
 
-// kept notes a renewed lease, unless the working hand has done something with the partition meanwhile. One that it does
-// not know is of an acquisition that was not answered.
+// kept notes a renewed lease, unless the working hand has done something with the partition
+// meanwhile. A lease that the hand does not know comes from an acquisition without an answer.
 func (n *node) kept(lease dynamolease.Lease, turn int) {
 	n.mu.Lock()
 	current := n.turn[lease.Partition] == turn
@@ -124,9 +124,9 @@ func (n *node) kept(lease dynamolease.Lease, turn int) {
 	switch {
 	case !current:
 	case h == nil || h.lease.Epoch != lease.Epoch:
-		n.leases[lease.Partition] = &holding{lease: lease, doubtful: true}
+		n.leases[lease.Partition] = &holding{lease: lease, uncertain: true}
 	default:
-		lease.Checkpoint = h.lease.Checkpoint // the hand that works knows better
+		lease.Checkpoint = h.lease.Checkpoint // the working hand knows the latest
 		h.lease = lease
 	}
 	n.mu.Unlock()
@@ -135,17 +135,17 @@ func (n *node) kept(lease dynamolease.Lease, turn int) {
 	}
 }
 
-// missed notes that a lease was not renewed.
+// missed notes that the answer to a renewal lacks a lease.
 func (n *node) missed(partition, turn int) {
 	n.mu.Lock()
 	current := n.turn[partition] == turn
 	n.mu.Unlock()
-	if current && n.w.db.row(leaseRowKey(group, partition)).number("revoked") == 0 { // it has what it had left of a revoked one
+	if current && n.w.db.row(leaseRowKey(group, partition)).number("revoked") == 0 { // a revoked lease keeps the time that it has left
 		n.w.forget(n, partition)
 	}
 }
 
-// owners lists who holds what.
+// owners lists the holders of all partitions.
 func (n *node) owners(p plan) {
 	life, store, _ := n.process()
 	c := &call{what: owners, partitions: []int{0, 1, 2}}

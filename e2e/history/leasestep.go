@@ -4,23 +4,23 @@ package history
 type leaseStep string
 
 const (
-	acquired  leaseStep = "acquired"  // or extended
-	held      leaseStep = "held by"   // another holds it, or the caller, from whom it is revoked
-	listed    leaseStep = "listed"    // found live by Owners
-	unlisted  leaseStep = "unlisted"  // not found live by Owners
-	renewed   leaseStep = "renewed"   //
-	leftOut   leaseStep = "left out"  // of what was renewed
-	lost      leaseStep = "lost"      // nothing was there to be released
-	released  leaseStep = "released"  //
-	worked    leaseStep = "worked"    // fenced work was done
-	refused   leaseStep = "refused"   // fenced work was refused
-	resumed   leaseStep = "resumed"   // the lease was read by its holder
-	deleted   leaseStep = "deleted"   // the row
-	freed     leaseStep = "freed"     // by an attempt that no caller heard of
-	made      leaseStep = "made"      // a free row, to keep an attempt from being applied late
-	marked    leaseStep = "marked"    // as revoked, by an operator
-	taken     leaseStep = "taken"     // from a holder that is over, by an operator
-	standing  leaseStep = "standing"  // an operator was told that the lease is revoked and not over
-	revoked   leaseStep = "revoked"   // an operator was told that nobody has the lease any more
-	ghostWork leaseStep = "work done" // by an attempt that no caller heard of
+	acquired  leaseStep = "acquired"  // the caller acquired or extended the lease
+	held      leaseStep = "held by"   // another owner holds it, or the caller does and it is revoked
+	listed    leaseStep = "listed"    // Owners found it live
+	unlisted  leaseStep = "unlisted"  // Owners did not find it live
+	renewed   leaseStep = "renewed"   // the caller renewed it
+	leftOut   leaseStep = "left out"  // the answer to a renewal lacks it
+	lost      leaseStep = "lost"      // the caller found nothing to release
+	released  leaseStep = "released"  // the caller released it
+	worked    leaseStep = "worked"    // the store did fenced work
+	refused   leaseStep = "refused"   // the store refused fenced work
+	resumed   leaseStep = "resumed"   // its holder read it
+	deleted   leaseStep = "deleted"   // the server deleted the row
+	freed     leaseStep = "freed"     // an attempt whose answer no caller saw released it
+	made      leaseStep = "made"      // a call wrote a free row, so that a late attempt fails
+	marked    leaseStep = "marked"    // an operator marked it as revoked
+	taken     leaseStep = "taken"     // an operator took it from a holder whose lease was over
+	standing  leaseStep = "standing"  // an operator's answer says that it is revoked and not over
+	revoked   leaseStep = "revoked"   // an operator's answer says that nobody has it any more
+	ghostWork leaseStep = "work done" // an attempt whose answer no caller saw did fenced work
 )

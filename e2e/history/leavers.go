@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Leavers are those who have freed a lease of a partition without hearing of it, each with what the lease had left. Whoever asks
-// again is told of that, also when another has acquired the partition since.
+// leavers lists the holders that released a lease of the partition and did not see the answer, each
+// with the expiry of the lease. If such a holder releases again, the answer reports the earlier
+// release, even if another owner has acquired the partition since.
 type leavers string
 
 func (l leavers) find(owner, session string) (exp int64, before, after leavers, found bool) {
@@ -31,8 +32,9 @@ func (l leavers) without(owner, session string) leavers {
 	return before + after
 }
 
-// toldLate is a release that was done before it was asked for: by an earlier call of the same holder, whose answer was lost. It
-// is told while the lease would not have run out by itself.
+// toldLate is the step of a release that an earlier call of the holder has already done; the answer
+// of that call was lost. The answer reports it as long as the lease would not have expired by
+// itself.
 func (m machine) toldLate(s leaseState, in leaseInput) (leaseState, bool) {
 	exp, before, after, found := s.leavers.find(in.owner, in.session)
 	s.leavers = before + after

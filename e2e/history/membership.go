@@ -26,7 +26,7 @@ func (n *node) heartbeat(p plan) {
 	})
 }
 
-// leave takes a node off the members, itself or another.
+// leave removes a node from the members: itself or another.
 func (n *node) leave(p plan) {
 	life, store, _ := n.process()
 	name := n.name
@@ -49,7 +49,7 @@ func (n *node) members(p plan) {
 	})
 }
 
-// reap deletes what may be deleted.
+// reap calls Reap.
 func (n *node) reap(p plan) {
 	life, store, _ := n.process()
 	c := &call{what: reap}

@@ -20,7 +20,8 @@ type message struct {
 	sent   int64
 }
 
-// silence is what the client sees when no answer comes: a reset at once, or nothing until its context ends.
+// silence returns the error that the client gets without an answer: a reset at once, or nothing
+// until its context ends.
 func (m *message) silence(atOnce bool, op string) error {
 	if atOnce {
 		return reset(op)
@@ -40,7 +41,7 @@ func (m *message) wait(d time.Duration) error {
 	}
 }
 
-// request is the message as the makers of replies want it.
+// request returns the message in the form that the faults of dynamotest need.
 func (m *message) request() *http.Request {
 	return (&http.Request{Header: m.header}).WithContext(m.ctx)
 }
@@ -49,7 +50,7 @@ func reset(op string) error {
 	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, syscall.ECONNRESET)}
 }
 
-// writes are the rows that a write is about, those included that it only has a condition on.
+// writes returns the keys of the rows of a write, including rows on which it only has a condition.
 func (m *message) writes() []rowKey {
 	var request requestBody
 	switch m.op {

@@ -12,36 +12,37 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A node is one process after another under one name. It has two hands: one works, the other keeps what it has.
+// A node is one process after another under one name. It has two hands, which run at the same time:
+// the working hand acquires leases and works, and the keeper renews them.
 type node struct {
 	w        *world
 	number   int
 	name     string
 	path     *path
 	clock    *clock
-	hand     *rand.Rand // of the one that works
+	hand     *rand.Rand // for the working hand
 	keeper   *rand.Rand
 	joins    bool // its leases are in sessions
-	reaps    bool // it does nothing but that
-	operates bool // it is an operator, who revokes and drains
+	reaps    bool // it only reaps
+	operates bool // it is an operator: it revokes and drains
 
 	mu      sync.Mutex
 	store   *dynamolease.Store
-	life    context.Context // of the process
+	life    context.Context // ends with the process
 	die     context.CancelFunc
 	session *dynamolease.Session
-	signals map[*dynamolease.Session]int64 // how often it has signalled in each
+	signals map[*dynamolease.Session]int64 // how often it has signalled in each session
 	leases  map[int]*holding
-	stale   map[int]*holding     // leases that the node had, and got again with another epoch
-	turn    [partitions]int      // counts what the working hand has done with each partition
-	busy    [partitions]bool     // the working hand is at it
-	dead    []*dynamolease.Store // those of former processes
+	stale   map[int]*holding     // former leases of partitions that the node has acquired again since
+	turn    [partitions]int      // counts the actions of the working hand on each partition
+	busy    [partitions]bool     // an action of the working hand is under way
+	dead    []*dynamolease.Store // the stores of former processes
 }
 
-// A holding is a lease as the node had it last; it may be another's by now.
+// A holding is a lease as the node last knew it. Another node may have it by now.
 type holding struct {
-	lease    dynamolease.Lease
-	doubtful bool // what became of the latest work is not known
+	lease     dynamolease.Lease
+	uncertain bool // the outcome of the latest work is unknown
 }
 
 func (w *world) newNode(number int) (*node, error) {
@@ -59,7 +60,7 @@ func (w *world) newNode(number int) (*node, error) {
 	return n, n.start()
 }
 
-// newReaper is a node that reaps on a path that is bad whatever the others have.
+// newReaper returns a node that reaps. Its path is bad, even if the paths of the others are good.
 func (w *world) newReaper(number int) (*node, error) {
 	n, err := w.newNode(number)
 	if err == nil {
@@ -68,7 +69,7 @@ func (w *world) newReaper(number int) (*node, error) {
 	return n, err
 }
 
-// newOperator is a node of somebody who has no leases, and tells others to give up theirs.
+// newOperator returns a node of an operator. It has no leases, and revokes those of others.
 func (w *world) newOperator(number int) (*node, error) {
 	n, err := w.newNode(number)
 	if err == nil {
@@ -77,7 +78,7 @@ func (w *world) newOperator(number int) (*node, error) {
 	return n, err
 }
 
-// start begins a process. It knows nothing of what an earlier one of the name had.
+// start begins a process. The process does not know the leases of an earlier one of its name.
 func (n *node) start() error {
 	store, err := dynamolease.New(n.path.client(), n.w.db.table, func(o *dynamolease.Options) {
 		o.Elapsed, o.Renewal, o.Retention = n.clock.elapsed, dynamolease.Renewal(n.number/2%2), time.Hour
@@ -102,7 +103,7 @@ func (n *node) start() error {
 	return nil
 }
 
-// restart is the end of the process, without a word, and the begin of another.
+// restart ends the process without a release, and begins another.
 func (n *node) restart() {
 	for p := range partitions {
 		n.w.forget(n, p)
@@ -110,7 +111,7 @@ func (n *node) restart() {
 	if err := n.start(); err != nil {
 		n.w.problem("restart %s: %v", n.name, err)
 	}
-	for p := range partitions { // what the keeper noted meanwhile was for the former process
+	for p := range partitions { // the keeper may have noted leases of the former process meanwhile
 		n.w.forget(n, p)
 	}
 }
@@ -122,14 +123,14 @@ func (n *node) close() {
 	}
 }
 
-// process is the one that runs now.
+// process returns the process that runs now.
 func (n *node) process() (context.Context, *dynamolease.Store, *dynamolease.Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.life, n.store, n.session
 }
 
-// do makes a call, and gives it as long as patience.
+// do makes a call, and ends its context after patience.
 func (n *node) do(c *call, life context.Context, patience time.Duration, f func(ctx context.Context)) {
 	c.node = n.number
 	if c.owner == "" {
@@ -142,7 +143,8 @@ func (n *node) do(c *call, life context.Context, patience time.Duration, f func(
 	n.w.end(c)
 }
 
-// take begins something that the working hand does with partitions; the result ends it.
+// take notes that the working hand begins an action on partitions. The function that it returns
+// notes the end.
 func (n *node) take(list ...int) (done func()) {
 	n.mark(true, list)
 	return func() { n.mark(false, list) }
@@ -157,7 +159,7 @@ func (n *node) mark(busy bool, list []int) {
 	}
 }
 
-// turns are what the counts stand at: -1 for a partition that the working hand is busy with.
+// turns returns the counts of actions. The count is -1 if an action on the partition is under way.
 func (n *node) turns() [partitions]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -181,7 +183,7 @@ func (n *node) got(lease dynamolease.Lease) {
 	n.w.believe(n, lease)
 }
 
-// holding is a lease of the node, of this partition or else of any.
+// holding returns a lease of the node: of this partition, or else of any.
 func (n *node) holding(p int) *holding {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -193,7 +195,7 @@ func (n *node) holding(p int) *holding {
 	return nil
 }
 
-// former is a lease of the partition that the node had before the one that it has, or else the latter.
+// former returns the node's former lease of the partition, or else its present one.
 func (n *node) former(p int) *holding {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -203,7 +205,7 @@ func (n *node) former(p int) *holding {
 	return n.leases[p]
 }
 
-// lose notes that a lease is gone.
+// lose notes that the node no longer has its lease of a partition.
 func (n *node) lose(p int) {
 	n.mu.Lock()
 	delete(n.leases, p)

@@ -14,7 +14,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A path is the way of one node to the database, through weather. It is the HTTP client of the node's SDK client.
+// A path leads from one node to the database, through weather. It is the HTTP client of the node's
+// SDK client.
 type path struct {
 	db     *database
 	sky    *sky
@@ -23,7 +24,7 @@ type path struct {
 	late   *latecomers
 }
 
-// client is an SDK client whose requests take this path.
+// client returns an SDK client whose requests take this path.
 func (p *path) client() *dynamodb.Client {
 	if p.db.wire.sdk != nil {
 		return p.db.wire.sdk(func(o *dynamodb.Options) { o.HTTPClient = p })
@@ -74,10 +75,10 @@ func (p *path) met(m *message, what fault) {
 	}
 }
 
-// pass is the fate of one request.
+// pass sends one request through its weather.
 func (p *path) pass(m *message, w weather) (*http.Response, error) {
 	if w.what == frozenBefore {
-		time.Sleep(w.delay) // whatever becomes of the context: a process that stands still sees no deadline
+		time.Sleep(w.delay) // even if the context ends: a process that stands still sees no deadline
 	}
 	if err := m.wait(w.up); err != nil && w.what != frozenBefore {
 		return nil, err
@@ -86,7 +87,7 @@ func (p *path) pass(m *message, w weather) (*http.Response, error) {
 	case lostRequest:
 		return nil, m.silence(w.heads, "write")
 	case cutOff:
-		if w.heads { // it waits somewhere, and is delivered when the node is back
+		if w.heads { // it waits on the way, and arrives when the cut ends
 			p.deliverLate(m, w.delay)
 		}
 		return nil, m.silence(false, "write")
@@ -132,7 +133,7 @@ func (p *path) pass(m *message, w weather) (*http.Response, error) {
 	return p.answer(m, w.down)
 }
 
-// answer delivers the request and brings the answer back after a while.
+// answer delivers the request and returns the answer after a while.
 func (p *path) answer(m *message, after time.Duration) (*http.Response, error) {
 	response, d, err := p.deliver(m)
 	if err != nil {
@@ -163,12 +164,13 @@ func (p *path) hand(m *message) (*http.Response, *delivery, error) {
 	return response, d, err
 }
 
-// deliverLate delivers the request when nobody waits for it any more.
+// deliverLate delivers the request after the caller has stopped waiting for it.
 func (p *path) deliverLate(m *message, after time.Duration) {
 	p.late.add(m.writes(), after, func() { _, _, _ = p.hand(m) })
 }
 
-// double delivers the request twice. The client gets the second answer, or the first, long before the second delivery.
+// double delivers the request twice. The client gets the second answer. In the late case it gets
+// the first answer, long before the second delivery.
 func (p *path) double(m *message, w weather) (*http.Response, error) {
 	if w.what == doubledLate {
 		response, err := p.answer(m, w.down)
@@ -184,7 +186,7 @@ func (p *path) double(m *message, w weather) (*http.Response, error) {
 	return p.answer(m, w.down)
 }
 
-// busy turns the request away: a transaction with reasons, of which the last is the trouble.
+// busy refuses the request. For a transaction it gives the reason as that of the last item.
 func (p *path) busy(m *message, reason string, otherwise dynamotest.Fault) (*http.Response, error) {
 	var request requestBody
 	if m.op != "TransactWriteItems" || json.Unmarshal(m.body, &request) != nil || len(request.TransactItems) == 0 {

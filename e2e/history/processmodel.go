@@ -5,34 +5,35 @@ import (
 	"github.com/google/uuid"
 )
 
-// A headState is who has the identity, between two operations.
+// A headState is the head of the identity between two operations.
 type headState struct {
 	owner    string // empty before the first boot
 	term     int64
 	seq      int64
 	resigned bool
-	written  int64 // the store's time in milliseconds when the head was last written
+	written  int64 // the store's time of the last write of the head, in milliseconds
 }
 
 // A headInput is an operation on the head, or a question about it.
 type headInput struct {
 	what  headStep
-	owner string // who is asked about
-	at    int64  // the store's time in milliseconds of a write
+	owner string // the boot that the question is about
+	at    int64  // the store's time of a write, in milliseconds
 }
 
 type headStep string
 
 const (
-	wrote     headStep = "wrote"      // the head, as it is in the output
-	saw       headStep = "saw"        // the head, as it is in the output
-	sawNone   headStep = "saw none"   //
-	isCurrent headStep = "is current" //
-	isNot     headStep = "is not"     // the current boot, or has resigned
+	wrote     headStep = "wrote"      // a call wrote the head in the output
+	saw       headStep = "saw"        // a call read the head in the output
+	sawNone   headStep = "saw none"   // a call found no head
+	isCurrent headStep = "is current" // the boot has the identity
+	isNot     headStep = "is not"     // the boot does not have the identity, or has resigned
 )
 
-// headModel is the machine of one identity: seq grows by one at every write, term with every owner, and only a head that
-// was left alone for a whole ttl, or given up, goes to another.
+// headModel returns the model of one identity. The seq grows by one with every write, and the term
+// with every owner. The identity goes to another owner only if nobody wrote the head for a whole
+// ttl, or if the owner resigned.
 func headModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return headState{} },
@@ -58,7 +59,7 @@ func headModel() porcupine.Model {
 	}
 }
 
-// rounding is by how much times in milliseconds can make an observation look too short.
+// rounding is how much shorter an observation can look because times are in milliseconds.
 const rounding = 2
 
 func (s headState) leadsTo(next headState) bool {
@@ -78,8 +79,8 @@ func headOf(r row) headState {
 	return headState{owner: r.text("owner"), term: r.number("term"), seq: r.number("seq"), resigned: r.flag("resigned")}
 }
 
-// headOperations are what happened to the identity, as operations of the machine: each write of the head as the server
-// applied it, whoever heard of it, and what callers were told.
+// headOperations returns the operations of the model of the identity: each write of the head that
+// the server applied, with or without an answer, and the answers to callers.
 func (w *world) headOperations() []porcupine.Operation {
 	var list []porcupine.Operation
 	for _, ch := range w.db.changes {
@@ -101,7 +102,7 @@ func (w *world) headOperations() []porcupine.Operation {
 	return list
 }
 
-// questions are those that a call has answered.
+// questions returns the questions that the answer of a call settles.
 func questions(c *call) []headInput {
 	in := headInput{what: saw, owner: c.boot.owner.String()}
 	if c.err != nil || c.boot.owner == uuid.Nil {
@@ -110,7 +111,7 @@ func questions(c *call) []headInput {
 	switch c.what {
 	case tryAcquire, acquireBoot, observeRival:
 	case tryTakeover:
-		if !c.asked() { // too early: it tells what was observed
+		if !c.asked() { // too early: it returns the earlier observation
 			return nil
 		}
 	case load:

@@ -16,7 +16,7 @@ func question(from, to int64, what headStep, owner string, out headState) porcup
 	return porcupine.Operation{Input: headInput{what: what, owner: owner}, Output: out, Call: from, Return: to}
 }
 
-// What an identity must not do is found out by the machine.
+// The model rejects histories that break a promise about an identity.
 func TestHeadModel(t *testing.T) {
 	first, second := writes(1, 2, "a", 1, 1), writes(3, 4, "a", 1, 2)
 	resigned := writes(3, 4, "a", 1, 2)

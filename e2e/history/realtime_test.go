@@ -7,12 +7,13 @@ import (
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-// One history in real time: what virtual time and a stand-in cannot show is whether DynamoDB itself does what the library
-// counts on. It takes about two minutes, and runs against DynamoDB (DYNAMOLEASE_TEST_AWS=1) or where PROOF_REAL_TIME=1.
+// One history in real time keeps the promises of the library. Virtual time and a stand-in cannot
+// show whether DynamoDB itself behaves as the library expects. The test takes about two minutes. It
+// runs against DynamoDB (DYNAMOLEASE_TEST_AWS=1), or with PROOF_REAL_TIME=1.
 func TestHistoryInRealTime(t *testing.T) {
 	server := testkit.Server(t)
 	if server.Endpoint() != "" && os.Getenv("PROOF_REAL_TIME") != "1" {
-		t.Skip("for DynamoDB itself, or with PROOF_REAL_TIME=1")
+		t.Skip("this test runs against DynamoDB itself, or with PROOF_REAL_TIME=1")
 	}
 	s, err := environment()
 	if err != nil {

@@ -12,7 +12,8 @@ type reign struct {
 	lease   processlease.Record // as it was acquired
 }
 
-// reigning notes a reign that begins, and expects that there is one at most and that it is in the table.
+// reigning notes a reign that begins. It expects that at most one manager is valid, and that the
+// table has its owner.
 func (w *world) reigning(r *reign) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,10 +28,10 @@ func (w *world) reigning(r *reign) {
 		}
 		valid = append(valid, r)
 		if head.text("owner") != r.lease.Owner.String() || head.number("term") != int64(r.lease.Term) {
-			w.problems = append(w.problems, fmt.Sprintf("valid, and not in the table: %v; the head is %v", r.lease, head))
+			w.problems = append(w.problems, fmt.Sprintf("a manager is valid, and the table has another owner or term: %v; the head is %v", r.lease, head))
 		}
 	}
 	if len(valid) > 1 {
-		w.problems = append(w.problems, fmt.Sprintf("valid at once: %v and %v", valid[0].lease, valid[1].lease))
+		w.problems = append(w.problems, fmt.Sprintf("two managers are valid at once: %v and %v", valid[0].lease, valid[1].lease))
 	}
 }

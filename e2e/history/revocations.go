@@ -9,22 +9,22 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// The name under which leases are revoked: that of nobody who holds one.
+// operatorName is the name of the operator in calls. No holder of a lease has this name.
 const operatorName = "operator"
 
-// An order is a lease that is to be given up.
+// An order tells the holder of a lease to give it up.
 type order struct {
 	partition int
 	epoch     int64
 }
 
-// inSession is the order as it stands in the row of a session.
+// inSession returns the order in its form in the row of a session.
 func (o order) inSession() string {
 	k := leaseRowKey(group, o.partition)
 	return fmt.Sprintf("%d %s %s", o.epoch, k.sk, k.pk)
 }
 
-// revoke asks once for the lease that a partition has, or for one that it had.
+// revoke revokes, with one call, the present lease of a partition or an earlier one.
 func (n *node) revoke(p plan) {
 	life, _, _ := n.process()
 	if o := n.chosen(p); o.epoch > 0 {
@@ -32,7 +32,7 @@ func (n *node) revoke(p plan) {
 	}
 }
 
-// insist asks again and again, until it is done or who holds the lease has had the time.
+// insist repeats Revoke until the lease is over, or until its holder has had enough time.
 func (n *node) insist(ctx context.Context, p plan) {
 	o := n.chosen(p)
 	for range 3 + p.coin/5 {
@@ -42,7 +42,7 @@ func (n *node) insist(ctx context.Context, p plan) {
 	}
 }
 
-// chosen is a lease as an operator would find it in the table, sometimes one of before.
+// chosen returns the lease that an operator finds in the table, or sometimes an earlier one.
 func (n *node) chosen(p plan) order {
 	epoch := n.w.db.row(leaseRowKey(group, p.partition)).number("epoch")
 	if p.coin%5 == 0 {
@@ -51,7 +51,7 @@ func (n *node) chosen(p plan) order {
 	return order{p.partition, epoch}
 }
 
-// demand revokes a lease, and reports whether that is done: nobody counts on it any more then.
+// demand revokes a lease, and reports whether it is over: nobody believes in it any more.
 func (n *node) demand(life context.Context, o order, patience time.Duration) bool {
 	_, store, _ := n.process()
 	c := &call{what: revoke, owner: operatorName, partitions: []int{o.partition}, under: dynamolease.Lease{Partition: o.partition, Epoch: o.epoch}}
@@ -63,12 +63,13 @@ func (n *node) demand(life context.Context, o order, patience time.Duration) boo
 		}
 	})
 	if c.yes {
-		n.w.auditRevoked(c, o)
+		n.w.checkRevoked(c, o)
 	}
 	return c.yes
 }
 
-// obey gives up a lease that the node has learned to be revoked, sooner or later, and reports whether it did.
+// obey releases a lease that the node knows to be revoked, sooner or later. It reports whether it
+// did.
 func (n *node) obey(p plan) bool {
 	n.mu.Lock()
 	h := n.leases[p.partition]
@@ -80,7 +81,7 @@ func (n *node) obey(p plan) bool {
 	return true
 }
 
-// left is how much each of the node's leases has left.
+// left returns how much time each of the node's leases has left.
 func (n *node) left() map[*dynamolease.Lease]time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,56 +93,57 @@ func (n *node) left() map[*dynamolease.Lease]time.Duration {
 	return left
 }
 
-// order notes that somebody asks for a lease to be given up.
+// order notes that an operator revokes a lease.
 func (w *world) order(o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ordered[o] = true
 }
 
-// auditRevoked expects that nobody counts on a lease that was said to be revoked.
-func (w *world) auditRevoked(c *call, o order) {
+// checkRevoked expects that nobody believes in a lease after Revoke reported it as over.
+func (w *world) checkRevoked(c *call, o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range w.beliefs[o.partition] {
 		if left := b.lease.Remaining(); b.lease.Epoch == o.epoch && left > 0 {
-			w.problems = append(w.problems, fmt.Sprintf("revoked, and %s has %v left of it: %v", b.node.name, left, c))
+			w.problems = append(w.problems, fmt.Sprintf("Revoke reported the lease as over, and %s has %v left of it: %v", b.node.name, left, c))
 		}
 	}
 }
 
-// auditOrder expects that a process knows of an order that its heartbeat has taken out of its session's row, and of none
-// that nobody gave. The caller has the mutex.
-func (w *world) auditOrder(b *belief, r row) {
+// checkOrder expects that a process knows an order after its heartbeat removed it from its
+// session's row, and that it knows no order that nobody gave. The caller has the mutex.
+func (w *world) checkOrder(b *belief, r row) {
 	o := order{b.lease.Partition, b.lease.Epoch}
 	if b.lease.Revoked() && !w.ordered[o] {
-		w.problems = append(w.problems, "revoked by nobody: "+leaseText(b.lease))
+		w.problems = append(w.problems, "a process takes its lease for revoked, and nobody revoked it: "+leaseText(b.lease))
 	}
 	pending := func() bool { return slices.Contains(w.db.row(r.session()).texts("revoked"), o.inSession()) }
 	if b.lease.Session != "" && r.number("revoked") > 0 && !pending() && !b.lease.Revoked() {
-		w.problems = append(w.problems, "revoked, and its process does not know: "+leaseText(b.lease)+"; the row is "+r.String())
+		w.problems = append(w.problems, "the lease is revoked, and its process does not know: "+leaseText(b.lease)+"; the row is "+r.String())
 	}
 }
 
-// inspectRevocation expects that an operator takes what is over, and marks what is not, of the epoch that was asked for.
+// inspectRevocation expects that an operator takes a lease that is over, marks one that is not, and
+// changes only the lease of the epoch in the call.
 func (w *world) inspectRevocation(lines map[rowKey]timeline, ch *change) {
 	before, after, epoch := ch.before, ch.after, ch.before.number("epoch")
 	same := after.text("owner") == before.text("owner") && after.text("session") == before.text("session") &&
 		after.number("epoch") == epoch && after.number("exp") == before.number("exp")
 	switch {
-	case ch.bare(), same && before.text("owner") == "" && epoch == ch.call.under.Epoch+1: // as it has left it already
+	case ch.bare(), same && before.text("owner") == "" && epoch == ch.call.under.Epoch+1: // an earlier attempt of the call took it already
 	case before.text("owner") == "" || epoch != ch.call.under.Epoch:
-		w.problem("revoked under epoch %d: %v", ch.call.under.Epoch, ch)
+		w.problem("a call to revoke epoch %d changed a lease of another epoch, or a free one: %v", ch.call.under.Epoch, ch)
 	case same && after.number("revoked") > 0:
 	case after.text("owner") != "" || after.number("epoch") != epoch+1:
-		w.problem("revoked, and another has it, or the epoch did not grow by one: %v", ch)
+		w.problem("a call to revoke gave the lease to an owner, or the epoch did not grow by one: %v", ch)
 	case !w.over(lines, ch):
-		w.problem("a live lease was taken by an operator: %v", ch)
+		w.problem("an operator took a live lease: %v", ch)
 	}
 }
 
-// inspectOrders expects that operators write nothing but orders into the rows of sessions, and that only the session takes
-// them out.
+// inspectOrders expects that operators write only orders into the rows of sessions, and that only a
+// heartbeat of the session removes them.
 func (w *world) inspectOrders(line timeline) {
 	given := make(map[string]bool)
 	for _, ch := range line {
@@ -157,13 +159,13 @@ func (w *world) inspectOrders(line timeline) {
 				w.problem("an operator wrote more than an order into a session: %v", ch)
 			}
 		case len(before) > 0 && len(after) == 0 && ch.after != nil && ch.call.what != beatSession:
-			w.problem("orders were taken out by another: %v", ch)
+			w.problem("a call other than the session's heartbeat removed orders: %v", ch)
 		case ch.call.what == beatSession && len(after) > 0:
-			w.problem("a heartbeat left orders that it has learned of: %v", ch)
+			w.problem("a heartbeat left orders in the row of its session: %v", ch)
 		case slices.ContainsFunc(after, func(text string) bool { return !given[text] }):
-			w.problem("an order by nobody: %v", ch)
+			w.problem("a session has an order that no operator gave: %v", ch)
 		}
-		for _, text := range after { // the session may put one back that a heartbeat without an answer took out
+		for _, text := range after { // the session may put back an order that a heartbeat without an answer removed
 			given[text] = true
 		}
 	}

@@ -1,7 +1,7 @@
 package history
 
-// revoke is what an operator does about the lease of in.epoch, and is told of it. It says nothing about any other lease of
-// the partition, and takes nothing from a holder that may still be there.
+// revoke is the step of an operator's writes and answers about the lease of in.epoch. An operator
+// changes no other lease of the partition, and takes no lease that may still be live.
 func (m machine) revoke(s leaseState, in leaseInput, out leaseOutput) (leaseState, bool) {
 	its := s.exists && s.owner != "" && s.epoch == in.epoch
 	switch in.what {

@@ -15,7 +15,8 @@ func leaseRowKey(group string, partition int) rowKey {
 	return rowKey{"L#" + group, fmt.Sprintf("P#%010d", partition)}
 }
 
-// A row is the attributes of a row as the server sends them; nil where there is no row.
+// A row holds the attributes of a row in the form in which the server sends them. It is nil if the
+// row does not exist.
 type row map[string]value
 
 // A value is one attribute.
@@ -30,7 +31,7 @@ type value struct {
 
 func textValue(s string) value { return value{S: &s} }
 
-// text is a string attribute, "" where it is not there.
+// text returns a string attribute, or "" if it is missing.
 func (r row) text(name string) string {
 	if v := r[name]; v.S != nil {
 		return *v.S
@@ -38,7 +39,7 @@ func (r row) text(name string) string {
 	return ""
 }
 
-// number is a whole number, 0 where it is not there.
+// number returns a whole number, or 0 if it is missing.
 func (r row) number(name string) int64 {
 	v := r[name]
 	if v.N == nil {
@@ -48,7 +49,7 @@ func (r row) number(name string) int64 {
 	return n
 }
 
-// texts is a list of strings.
+// texts returns a list of strings.
 func (r row) texts(name string) []string {
 	var list []string
 	for _, v := range r[name].L {
@@ -73,7 +74,7 @@ func (r row) String() string {
 	return string(text)
 }
 
-// session is the key of the session's row that a lease's row refers to; zero for none.
+// session returns the key of the session's row to which a lease's row refers. It is zero for none.
 func (r row) session() rowKey {
 	if r.text("session") == "" {
 		return rowKey{}

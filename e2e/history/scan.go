@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// compare expects that the notes about the rows are what the table has.
+// compare expects that the notes about the rows agree with the table.
 func (w *world) compare(ctx context.Context) {
 	rows, err := w.scan(ctx)
 	if err != nil {

@@ -2,11 +2,12 @@ package history
 
 import "math"
 
-// Sessions are how long each session lasted, as its row in the table had it.
+// sessions holds the expiries of each session over time, from its row in the table.
 type sessions map[string][]extension
 
-// An extension is what the row of a session says from a time on, both the store's in milliseconds. A closed session
-// says 1, and so does one that is over and gone.
+// An extension is the expiry in the row of a session from some time on. Both are the store's time,
+// in milliseconds. The expiry of a closed session is 1, and so is that of a session whose row no
+// longer exists.
 type extension struct{ at, exp int64 }
 
 func (w *world) sessions() sessions {
@@ -23,8 +24,8 @@ func (w *world) sessions() sessions {
 	return all
 }
 
-// over is the first time from a time on at which the session is over. (A heartbeat that arrives late may make it look alive
-// again, when its own process has given it up.)
+// over returns the first time, from a given one on, at which the session is over. (A heartbeat that
+// arrives late may make a session look live again after its own process has given it up.)
 func (s sessions) over(id string, from int64) int64 {
 	list := s[id]
 	first := int64(math.MaxInt64)
@@ -43,8 +44,9 @@ func (s sessions) over(id string, from int64) int64 {
 	return first
 }
 
-// live tells whether the session may be taken for live by a call from one time to another. A call that is held up judges what
-// it reads by the time before: it may take for live what a late heartbeat has left that was over when it came.
+// live reports whether a call from one time to another may take the session for live. A delayed
+// call judges the row by an earlier time. So it may take a session for live if a late heartbeat
+// wrote its row, even if the session was already over when that heartbeat arrived.
 func (s sessions) live(id string, from, to int64) bool {
 	list := s[id]
 	for i, e := range list {
@@ -52,7 +54,7 @@ func (s sessions) live(id string, from, to int64) bool {
 		if i+1 < len(list) {
 			until = list[i+1].at
 		}
-		if e.at <= to && until >= from && e.exp > from-doubt {
+		if e.at <= to && until >= from && e.exp > from-uncertainty {
 			return true
 		}
 	}

@@ -27,7 +27,8 @@ func (n *node) acquireInSession(p plan) {
 	n.acquired(c)
 }
 
-// open opens a session, in place of one that is over. Its leases are over with it.
+// open opens a session in place of one that is over. The leases of the former session are over,
+// too.
 func (n *node) open(p plan) {
 	life, store, former := n.process()
 	if former != nil {
@@ -65,7 +66,7 @@ func (n *node) beat(p plan) {
 		var member dynamolease.Member
 		if member, c.err = session.Heartbeat(ctx); c.err == nil {
 			if member.Signals < least {
-				n.w.problem("%d signals, of at least %d: %v", member.Signals, least, c)
+				n.w.problem("the member has %d signals, and its node sent at least %d: %v", member.Signals, least, c)
 			}
 			c.yes, c.members = true, []dynamolease.Member{member}
 		}
@@ -75,17 +76,17 @@ func (n *node) beat(p plan) {
 		n.w.inTable(c, session)
 	}
 	if session.Err() != nil && session.Remaining() > 0 {
-		n.w.problem("over, and has %v left: %v", session.Remaining(), c)
+		n.w.problem("the session is over, and has %v left: %v", session.Remaining(), c)
 	}
 	for lease, left := range before {
 		if lease.Revoked() && lease.Remaining() > left {
-			n.w.problem("revoked, had %v left and has %v: %s", left, lease.Remaining(), leaseText(*lease))
+			n.w.problem("a revoked lease had %v left, and now has %v: %s", left, lease.Remaining(), leaseText(*lease))
 		}
 	}
-	n.w.audit()
+	n.w.checkBeliefs()
 }
 
-// signal signals, perhaps, and returns how often the session has.
+// signal signals if now is true. It returns how often the node has signalled in the session.
 func (n *node) signal(session *dynamolease.Session, now bool) int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -96,15 +97,15 @@ func (n *node) signal(session *dynamolease.Session, now bool) int64 {
 	return n.signals[session]
 }
 
-// inTable expects that a session which has time left is in the table for at least as long.
+// inTable expects that the row of a session does not expire before the session does on its node.
 func (w *world) inTable(c *call, session *dynamolease.Session) {
 	r := w.db.row(rowKey{"M#" + service, "N#" + session.ID()})
 	if left := session.Remaining(); left > 0 && r.number("exp") < time.Now().Add(left).UnixMilli() {
-		w.problem("has %v left, and the row is %v: %v", left, r, c)
+		w.problem("the session has %v left, and its row expires earlier: the row is %v: %v", left, r, c)
 	}
 }
 
-// closeSession closes the session, or leaves the service in it.
+// closeSession closes the session, or leaves the service with it.
 func (n *node) closeSession(p plan) {
 	life, _, session := n.process()
 	if session == nil {
@@ -128,7 +129,7 @@ func (n *node) closeSession(p plan) {
 		c.yes = c.err == nil
 	})
 	if c.what == closeSession && session.Remaining() > 0 {
-		n.w.problem("closed, and has %v left: %v", session.Remaining(), c)
+		n.w.problem("the session is closed, and has %v left: %v", session.Remaining(), c)
 	}
 }
 

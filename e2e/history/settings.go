@@ -9,15 +9,15 @@ import (
 	proof "github.com/dynamolease/dynamolease/e2e/settings"
 )
 
-// Settings are how much is run.
+// settings says how much to run.
 type settings struct {
 	seed      uint64
 	histories int
-	duration  time.Duration // of the whole; 0 for as long as it takes
+	duration  time.Duration // of the whole run; 0 for no limit
 	size      size
 }
 
-// settingsOf reads the settings from the environment; see the comment of the package.
+// settingsOf reads the settings from the environment. See the comment of the package.
 func settingsOf(env func(string) string) (settings, error) {
 	s := settings{histories: 120, size: size{nodes: 4, steps: 30, boots: 2}}
 	if env("PROOF_LONG") == "1" {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// A plan is what a hand does next. It is drawn as a whole, so that what comes of one step changes no later plan.
+// A plan is the next step of a hand. draw makes all its random choices at once, so that the outcome
+// of one step changes no later plan.
 type plan struct {
 	roll      int // 0 to 99
 	partition int
 	ttl       time.Duration
 	patience  time.Duration
 	rest      time.Duration // until the next step
-	length    time.Duration // of what takes time by itself
+	length    time.Duration // of steps that take time, such as a suspend
 	coin      int           // 0 to 99
 }
 
@@ -37,12 +38,12 @@ func draw(dice *rand.Rand) plan {
 	return p
 }
 
-// work is the life of the working hand: a number of steps.
+// work runs the working hand for a number of steps.
 func (n *node) work(ctx context.Context, steps int) {
 	for range steps {
 		p := draw(n.hand)
 		n.step(p)
-		n.w.audit()
+		n.w.checkBeliefs()
 		if !pause(ctx, p.rest) {
 			return
 		}
@@ -86,7 +87,7 @@ func (n *node) step(p plan) {
 	case p.roll < 95:
 		n.clock.suspend(p.length)
 	case p.roll < 97:
-		time.Sleep(p.length) // the process stands still, and its clocks show it
+		time.Sleep(p.length) // the process stands still, and its clocks go on
 	case p.roll < 98:
 		n.restart()
 	case p.roll < 99:
@@ -96,7 +97,7 @@ func (n *node) step(p plan) {
 	}
 }
 
-// keep is the life of the keeping hand: heartbeats or renewals, until ctx ends.
+// keep runs the keeper until ctx ends. It sends heartbeats or renewals.
 func (n *node) keep(ctx context.Context) {
 	for {
 		p := draw(n.keeper)
@@ -104,7 +105,7 @@ func (n *node) keep(ctx context.Context) {
 			return
 		}
 		if p.roll < 15 {
-			continue // it is late
+			continue // skip one, so that the next is late
 		}
 		if n.joins {
 			n.beat(p)
@@ -114,7 +115,7 @@ func (n *node) keep(ctx context.Context) {
 	}
 }
 
-// operate is the life of an operator, until ctx ends.
+// operate runs an operator until ctx ends.
 func (n *node) operate(ctx context.Context) {
 	for {
 		p := draw(n.hand)
@@ -129,7 +130,7 @@ func (n *node) operate(ctx context.Context) {
 	}
 }
 
-// patrol is the life of a reaper, until ctx ends.
+// patrol runs a reaper until ctx ends.
 func (n *node) patrol(ctx context.Context) {
 	for {
 		p := draw(n.hand)

@@ -8,7 +8,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// A tale is a history that is written by hand. Each of its steps takes a second.
+// A tale is a history that a test writes by hand. Each of its steps takes a second.
 type tale struct {
 	*world
 	origin time.Time
@@ -20,7 +20,7 @@ func newTale() *tale {
 
 func (s *tale) clock() time.Time { return s.origin.Add(time.Duration(s.db.now) * time.Second) }
 
-// call is a call in which f happens.
+// call makes a call, and runs f in it.
 func (s *tale) call(c *call, f func(c *call)) {
 	s.begin(c)
 	c.began = s.clock()
@@ -35,7 +35,7 @@ func (s *tale) write(c *call, after ...row) {
 		k := r.key()
 		before := s.db.rows[k]
 		if len(r) == 2 {
-			delete(s.db.rows, k) // only a key
+			delete(s.db.rows, k) // a row with only a key stands for a deletion
 			r = nil
 		} else {
 			s.db.rows[k] = r
@@ -52,7 +52,7 @@ func number(n int64) value {
 
 func bare(k rowKey) row { return row{"pk": textValue(k.pk), "sk": textValue(k.sk)} }
 
-// until is a time on the clock of the tale, in the milliseconds of a row.
+// until returns a time on the clock of the tale, in the milliseconds of a row.
 func (s *tale) until(seconds int64) value { return number(s.origin.UnixMilli() + 1000*seconds) }
 
 func (s *tale) lease(owner string, epoch, exp int64) row {
@@ -73,14 +73,14 @@ func (s *tale) member(node string, exp int64) row {
 	return r
 }
 
-// marked is a lease that is revoked.
+// marked returns a lease that is revoked.
 func (s *tale) marked(owner string, epoch, exp int64) row {
 	r := s.lease(owner, epoch, exp)
 	r["revoked"] = number(1)
 	return r
 }
 
-// underOrders is a session that is to give leases up.
+// underOrders returns a session with orders to give leases up.
 func (s *tale) underOrders(session string, orders ...order) row {
 	r := s.member(session, 60)
 	list := value{}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// tear answers a Query with rows from before and rows from after whatever was written meanwhile, as one may that
-// straddles a transaction.
+// tear answers a Query with rows from two reads, between which time passes. A Query that straddles
+// a transaction can return such a mixture.
 func (p *path) tear(m *message, w weather) (*http.Response, error) {
 	first, err := p.rows(m)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *path) rows(m *message) ([]row, error) {
 	return answer.Items, json.NewDecoder(response.Body).Decode(&answer)
 }
 
-// merge takes each row from one of two answers, by the bits of choice.
+// merge takes each row from one of two answers. The bits of choice say from which.
 func merge(first, second []row, choice uint64) []row {
 	merged := []row{}
 	i, j := 0, 0

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A timeline is the changes of one row, in order.
+// A timeline lists the changes of one row, in order.
 type timeline []*change
 
 func (d *database) timelines() map[rowKey]timeline {
@@ -18,7 +18,7 @@ func (d *database) timelines() map[rowKey]timeline {
 	return lines
 }
 
-// at is the row just after seq.
+// at returns the row just after seq.
 func (l timeline) at(seq int64) row {
 	i, found := slices.BinarySearchFunc(l, seq, func(ch *change, seq int64) int { return int(ch.seq - seq) })
 	switch {
@@ -30,7 +30,7 @@ func (l timeline) at(seq int64) row {
 	return l[i-1].after
 }
 
-// between are the rows that were there at some time from one moment to another.
+// between returns the states of the row from one moment to another.
 func (l timeline) between(from, to int64) []row {
 	rows := []row{l.at(from)}
 	for _, ch := range l {
@@ -41,7 +41,8 @@ func (l timeline) between(from, to int64) []row {
 	return rows
 }
 
-// bare tells whether a change left nothing but another rev: it bars what is on its way.
+// bare reports whether a change only wrote another rev. Such a write makes requests fail that are
+// still on their way.
 func (ch *change) bare() bool {
 	if ch.before == nil || ch.after == nil {
 		return false

@@ -12,11 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// A wire sends one request at a time to the server and reads the answer. It has one connection that it keeps, and no
-// goroutine: in a synctest bubble a request under way holds the clock still, and an idle connection holds up nothing.
+// A wire sends one request at a time to the server and reads the answer. It keeps one connection,
+// and has no goroutine. In a synctest bubble a request under way stops the clock, and an idle
+// connection does not delay anything.
 type wire struct {
 	endpoint *url.URL
-	over     http.RoundTripper                                 // instead of a connection of its own; nil in virtual time
+	over     http.RoundTripper                                 // instead of its own connection; nil in virtual time
 	sdk      func(...func(*dynamodb.Options)) *dynamodb.Client // with the credentials for over
 	conn     net.Conn
 	answers  *bufio.Reader

@@ -17,7 +17,7 @@ const (
 	service    = "shop"
 )
 
-// A world is one history: a table, the nodes on it, and all that happened.
+// A world is one history: a table, the nodes on it, and all events.
 type world struct {
 	seed   uint64
 	dice   *rand.Rand
@@ -25,8 +25,8 @@ type world struct {
 	counts faultCount
 	late   latecomers
 	lying  bool          // some dates are false
-	rate   float64       // of requests that meet a fault
-	blur   time.Duration // by how much the store's time may differ from that of the test; 0 in virtual time
+	rate   float64       // the share of requests that meet a fault
+	blur   time.Duration // how far the store's time may differ from the test's; 0 in virtual time
 
 	mu       sync.Mutex
 	calls    []*call
@@ -34,22 +34,22 @@ type world struct {
 	beliefs  [partitions][]*belief
 	reigns   []*reign
 	bootsRun int
-	ordered  map[order]bool // leases that somebody asked to be revoked
+	ordered  map[order]bool // leases that an operator tried to revoke
 }
 
-// A size is how much happens in a history.
+// A size says how large a history is.
 type size struct {
 	nodes, steps, boots int
 }
 
-// A stage is where a history is played: a table that is its own, and how to get to it.
+// A stage is the place of a history: a table for it alone, and the connection to it.
 type stage struct {
 	table string
 	wire  wire
-	real  bool // in real time, and against a store with a clock of its own
+	real  bool // in real time, and against a store with its own clock
 }
 
-// play runs a history, and returns it when all is over. In virtual time it must be called in a bubble.
+// play runs a history, and returns it at its end. In virtual time, call it in a bubble.
 func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0)), ordered: make(map[order]bool)}
 	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row)}
@@ -91,14 +91,15 @@ func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 	return w, nil
 }
 
-// earliest and latest are the store's time, in milliseconds, when it was t for the test.
+// earliest and latest bound the store's time, in milliseconds, at the test's time t.
 func (w *world) earliest(t time.Time) int64 { return t.Add(-w.blur).UnixMilli() }
 
 func (w *world) latest(t time.Time) int64 {
 	return t.Add(w.blur + time.Millisecond - time.Nanosecond).UnixMilli()
 }
 
-// day lets all nodes work at the same time, for a number of steps each, and boots fight for an identity meanwhile.
+// day lets all nodes work at the same time, for a number of steps each. Meanwhile boots fight for
+// an identity.
 func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
 	day, end := context.WithCancel(ctx)
 	defer end()
@@ -127,14 +128,16 @@ func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
 	others.Wait()
 }
 
-// sleep lets some hours pass in which DynamoDB throws away some of the rows whose ttl has passed.
+// sleep lets one to two hours pass. In this time DynamoDB deletes some of the rows whose ttl has
+// passed.
 func (w *world) sleep(ctx context.Context) {
 	night, end := context.WithTimeout(ctx, time.Hour+time.Duration(w.dice.Int64N(int64(time.Hour))))
 	defer end()
 	w.sweep(night, rand.New(rand.NewPCG(w.seed, 3000)), 10*time.Minute)
 }
 
-// sweep deletes rows whose ttl has passed as DynamoDB does: one by one, sooner or later, at any moment.
+// sweep deletes rows whose ttl has passed, as DynamoDB does: one by one, sooner or later, at any
+// moment.
 func (w *world) sweep(ctx context.Context, dice *rand.Rand, every time.Duration) {
 	p := &path{db: w.db, sky: newSky(w.seed, 4000, 0), dates: &dates{dice: dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
 	client := p.client()
@@ -163,7 +166,7 @@ func (w *world) begin(c *call) *call {
 // end notes that a call has ended.
 func (w *world) end(c *call) { c.ended, c.to = time.Now(), w.db.tick() }
 
-// problem notes what must not be.
+// problem notes a broken promise.
 func (w *world) problem(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
