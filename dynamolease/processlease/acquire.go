@@ -49,7 +49,7 @@ func (s *Identity) Acquire(ctx context.Context, owner uuid.UUID, budget time.Dur
 	}
 }
 
-// An acquisition is one call of Acquire.
+// A claim is one call of Acquire.
 type claim struct {
 	identity *Identity
 	owner    uuid.UUID
