@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // A bare sends the requests of the library with the SDK alone, in the plainest way: without
@@ -128,12 +130,12 @@ func (b *bare) renew(ctx context.Context, n int) error {
 	puts := make([]put, n)
 	var err error
 	if b.each {
-		err = inParallel(n, 32, func(i int) error {
+		err = rowstore.Parallel(n, 32, func(i int) error {
 			puts[i] = b.take(b.rows[partitionKey(i)])
 			return b.updateItem(ctx, "L#"+b.group, partitionKey(i), puts[i])
 		})
 	} else {
-		err = inParallel((n+99)/100, 16, func(i int) error {
+		err = rowstore.Parallel((n+99)/100, 16, func(i int) error {
 			return b.transact(ctx, 100*i, puts[100*i:min(100*(i+1), n)])
 		})
 	}

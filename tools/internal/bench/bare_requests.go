@@ -2,8 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -70,22 +68,4 @@ func (b *bare) between(ctx context.Context, pk, first, last string) ([]map[strin
 		return nil, err
 	}
 	return out.Items, nil
-}
-
-func inParallel(n, limit int, f func(i int) error) error {
-	if n == 1 {
-		return f(0)
-	}
-	errs := make([]error, n)
-	slots := make(chan struct{}, limit)
-	var running sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			errs[i] = f(i)
-			<-slots
-		})
-	}
-	running.Wait()
-	return errors.Join(errs...)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // kinesisInFlight is the number of renewals that Kinesis's client library sends at a time.
@@ -49,7 +51,7 @@ func updateEach(ctx context.Context, f *fleet) ([]round, error) {
 	}
 	return f.eachNode(func(partitions []int) round {
 		return func(ctx context.Context) error {
-			return inParallel(len(partitions), kinesisInFlight, func(i int) error { return renew(ctx, partitions[i]) })
+			return rowstore.Parallel(len(partitions), kinesisInFlight, func(i int) error { return renew(ctx, partitions[i]) })
 		}
 	}), f.seed(ctx, rows)
 }

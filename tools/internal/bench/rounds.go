@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynamolease/dynamolease/internal/resync"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 const (
@@ -164,7 +165,7 @@ func (w way) time(ctx context.Context, nodes []round) (time.Duration, error) {
 	}
 	begun := time.Now()
 	each := make([]time.Duration, len(nodes))
-	err := inParallel(len(nodes), limit, func(i int) error {
+	err := rowstore.Parallel(len(nodes), limit, func(i int) error {
 		begun := time.Now()
 		err := nodes[i](ctx)
 		each[i] = time.Since(begun)

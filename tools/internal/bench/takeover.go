@@ -13,6 +13,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 const (
@@ -58,7 +59,7 @@ func (d drill) round() time.Duration { return d.ttl / roundsPerTTL }
 // takeovers runs the fleets. Each meets its events at another moment of the round.
 func (b *bench) takeovers(ctx context.Context) ([]takeoverRow, error) {
 	stops, crashes := make([]float64, b.drill.fleets), make([]float64, b.drill.fleets)
-	err := inParallel(b.drill.fleets, fleetsAtOneTime, func(i int) error {
+	err := rowstore.Parallel(b.drill.fleets, fleetsAtOneTime, func(i int) error {
 		ctx, cancel := context.WithTimeout(ctx, takeoverPatience)
 		defer cancel()
 		t := b.lab.troupe(b.drill)
