@@ -7,21 +7,21 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// ErrUnknownOutcome is returned when a write was sent and nothing tells whether it was applied: every
-// answer was lost, or the context ended before one came. It never means "lost" or "not acquired".
-// Calling again is safe and finds out.
+// ErrUnknownOutcome is returned when a write was sent and it is unknown whether it was applied:
+// every answer was lost, or the context ended before one came. It never means "lost" or "not
+// acquired". Calling again is safe and finds out.
 var ErrUnknownOutcome = rowstore.ErrUnknownOutcome
 
-// ErrSessionLost is returned when a session has expired, or its row is gone. It is over for good, and
-// so are its leases: stop the work that they cover, and open another.
+// ErrSessionLost is returned when a session has expired, or its row is gone. It is over for good,
+// and so are its leases: stop the work that they cover, and open another.
 var ErrSessionLost = errors.New("session lost")
 
 // ErrSessionClosed is returned when a session was closed by its own process.
 var ErrSessionClosed = errors.New("session closed")
 
-// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown when
-// it ended, turns out to have been applied. The work of this call was not written: it may be the
-// earlier work again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
+// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown
+// when it ended, turns out to have been applied. The work of this call was not written: it may be
+// the earlier work again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
 var ErrEarlierApplied = errors.New("earlier work under the lease, whose outcome was unknown, was applied after all")
 
 // An ArgumentError is returned when an argument or option cannot be used. No request was made.
@@ -32,8 +32,8 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return e.Argument + " " + e.Problem }
 
-// A SetupError is returned when the table or the permissions are not as the store needs them. It wraps
-// the SDK's error where there is one.
+// A SetupError is returned when the table or the permissions are not as the store needs them. It
+// wraps the SDK's error where there is one.
 type SetupError struct {
 	Table   string
 	Problem string // what is missing or wrong

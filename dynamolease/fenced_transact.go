@@ -28,7 +28,7 @@ import (
 //   - *types.TransactionCanceledException of the SDK, wrapped: a condition of an item did not hold,
 //     and nothing was written; its first reason is the lease's, the others are those of items, in
 //     order;
-//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: nothing tells whether the
+//   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: it is unknown whether the
 //     items were written, and they may be yet. [Store.Resume] finds out;
 //   - [ErrEarlierApplied]: the call before ended with ErrUnknownOutcome, and had been applied;
 //     nothing more was written;

@@ -25,7 +25,7 @@ import (
 // callers that acquire one partition have exactly one winner. A call whose answer was lost may be
 // repeated: that returns the same epoch.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was acquired. The store
+// The error wraps [ErrUnknownOutcome] when it is unknown whether the lease was acquired. The store
 // then tries to free the row in the background; the next Acquire of this owner finds out at once.
 // Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after
 // retries for at most half the ttl.

@@ -15,7 +15,7 @@ import (
 // If the answer to a call was lost, a call again also reports that the lease was released, even if
 // another owner has acquired the partition since.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the lease was released. Other
+// The error wraps [ErrUnknownOutcome] when it is unknown whether the lease was released. Other
 // errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for
 // at most 10 seconds.
 func (s *Store) Release(ctx context.Context, group string, partition int, owner string) (released bool, err error) {

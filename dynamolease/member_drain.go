@@ -14,7 +14,7 @@ import (
 // lives on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store
 // without a coordinator have to look for themselves.
 //
-// It is one read and one write. The error wraps [ErrUnknownOutcome] when nothing tells whether it
+// It is one read and one write. The error wraps [ErrUnknownOutcome] when it is unknown whether it
 // was written. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the
 // SDK's, after retries for at most 10 seconds.
 func (s *Store) Drain(ctx context.Context, service, node string) error {

@@ -16,7 +16,7 @@ import (
 //
 // It is one write, and one read more the first time.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the heartbeat was written. Other
+// The error wraps [ErrUnknownOutcome] when it is unknown whether the heartbeat was written. Other
 // errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for
 // at most half the ttl.
 func (s *Store) Heartbeat(ctx context.Context, node Node, ttl time.Duration) (Member, error) {

@@ -14,7 +14,7 @@ import (
 // member is no error. It is a query of the node's rows, and one write for each; the rows stay until
 // DynamoDB's TTL takes them.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the node is gone. Other errors:
+// The error wraps [ErrUnknownOutcome] when it is unknown whether the node is gone. Other errors:
 // [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at most
 // 10 seconds a row.
 func (s *Store) Leave(ctx context.Context, service, node string) error {

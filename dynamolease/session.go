@@ -48,7 +48,7 @@ type Session struct {
 // own. Another session of the node, of a process that was there before, stays as it is: its leases
 // are its own until it ends. [Store.Members] lists the node once, by its newest session.
 //
-// The error wraps [ErrUnknownOutcome] when nothing tells whether the session was opened. The store
+// The error wraps [ErrUnknownOutcome] when it is unknown whether the session was opened. The store
 // then marks it as left in the background. Other errors: [ArgumentError], [SetupError], the
 // context's, or the SDK's, after retries for at most half the ttl.
 func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (*Session, error) {
@@ -86,7 +86,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	return session, nil
 }
 
-// abandonSession takes a session off the members, in the background, when nothing tells whether it
+// abandonSession takes a session off the members, in the background, when it is unknown whether it
 // was opened: nobody would be there to do its share of the work.
 func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 	if !errors.Is(err, ErrUnknownOutcome) {

@@ -11,7 +11,7 @@ import (
 //
 // The error is [ErrSessionLost] when the session expired or its row is gone, also when the answer
 // came too late. Any other error leaves the session as long as it was: try again. The error wraps
-// [ErrUnknownOutcome] when nothing tells whether the heartbeat was written.
+// [ErrUnknownOutcome] when it is unknown whether the heartbeat was written.
 func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	unlock, err := s.calls.Lock(ctx, s.row.key)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
-// ErrUnknownOutcome is the error of a write that was sent, and of which nothing tells whether it
+// ErrUnknownOutcome is the error of a write that was sent, when it is unknown whether it
 // was applied.
 var ErrUnknownOutcome = errors.New("outcome unknown: the write may have been applied")
 
