@@ -19,10 +19,11 @@ var ErrSessionLost = errors.New("session lost")
 // ErrSessionClosed is returned when a session was closed by its own process.
 var ErrSessionClosed = errors.New("session closed")
 
-// ErrEarlierApplied is returned when earlier work under the same lease, whose outcome was unknown
-// when it ended, turns out to have been applied. The work of this call was not written: it may be
-// the earlier work again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
-var ErrEarlierApplied = errors.New("earlier work under the lease, whose outcome was unknown, was applied after all")
+// ErrEarlierApplied is returned when work was written under the same lease that the lease's own
+// checkpoint does not contain: by an earlier call whose outcome was unknown when it ended, or by
+// another process of the owner. The work of this call was not written: it may be the earlier work
+// again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
+var ErrEarlierApplied = errors.New("earlier work under the lease was applied since its checkpoint was read")
 
 // An ArgumentError is returned when an argument or option cannot be used. No request was made.
 type ArgumentError struct {

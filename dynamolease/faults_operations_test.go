@@ -17,6 +17,7 @@ type operation struct {
 	looks   bool // it finds out by reading what became of a lost answer
 	undone  bool // what was acquired without being known is given up in the background
 	each    bool
+	then    int // requests of the kind that follow once this one has succeeded
 	prepare func(n *node)
 	// call makes the call and checks what it returns. It leaves an error of the store to its caller.
 	call func(ctx context.Context, n *node) error

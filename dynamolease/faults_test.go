@@ -89,6 +89,9 @@ func TestOneFault(t *testing.T) {
 		if fault.kind == harmless || fault.kind == hopeless || op.looks && fault.applied {
 			wantRequests = 1
 		}
+		if fault.kind != hopeless {
+			wantRequests += op.then
+		}
 		if fault.kind == harmless {
 			longest = ttl / 20
 		}
@@ -162,7 +165,8 @@ func TestEveryFault(t *testing.T) {
 // LS34: a call ends when its context does.
 func TestEveryFaultLS34(t *testing.T) {
 	eachFault(t, func(w *world, o, f int) {
-		w.everyFault(o, f, time.Second, time.Second+time.Millisecond)
+		limit := time.Duration(1+operations[o].then) * time.Second
+		w.everyFault(o, f, limit, limit+time.Millisecond)
 	})
 }
 

@@ -2,18 +2,22 @@ package dynamolease
 
 import (
 	"context"
+	"errors"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // Resume returns the lease with its checkpoint as it is now, to go on after an error of
-// [Store.Transact] or [Store.Checkpoint]. If the outcome of that was unknown, it is settled then:
-// either it was applied and shows in the checkpoint, or it cannot be applied any more. What is left
-// of the lease is as before.
+// [Store.Transact] or [Store.Checkpoint]. Nothing that was written under the lease before, by this
+// process or by another one of its owner, can be applied any more: it either shows in the
+// checkpoint, or never will. What is left of the lease is as before.
 //
-// It costs a read, and a write where an outcome is unknown. The error is a [FencedError] when the
-// lease was taken or released. Other errors: [ArgumentError], [RowError], [SetupError], the
-// context's, or the SDK's, after retries for at most 10 seconds: call again.
+// Use the lease that it returns from then on: work under the old one is refused with
+// [ErrEarlierApplied].
+//
+// It costs a read and a write. The error is a [FencedError] when the lease was taken or released.
+// Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries
+// for at most 10 seconds: call again.
 func (s *Store) Resume(ctx context.Context, lease Lease) (Lease, error) {
 	if err := checkOwn(lease); err != nil {
 		return Lease{}, s.explain(err, "resume")
@@ -23,23 +27,55 @@ func (s *Store) Resume(ctx context.Context, lease Lease) (Lease, error) {
 	return resumed, s.explain(err, "resume %s/%d", lease.Group, lease.Partition)
 }
 
+// resume leaves a work of its own on top of what stands, so that whatever is on its way is refused.
 func (s *Store) resume(ctx context.Context, lease Lease, k rowstore.Key) (Lease, error) {
 	unlock, err := s.working.Lock(ctx, k)
 	if err != nil {
 		return Lease{}, err
 	}
 	defer unlock()
-	w := &fencedWork{store: s, lease: lease, key: k, budget: s.rows.Budget(0)}
-	if _, err := w.settleEarlier(ctx); err != nil {
-		return Lease{}, err
+	budget := s.rows.Budget(0)
+	for {
+		item, _, err := s.rows.Get(ctx, k, budget, s.rows.Timeout(0))
+		if err != nil {
+			return Lease{}, err
+		}
+		row, err := decodeFenced(item)
+		if err != nil {
+			return Lease{}, err
+		}
+		if !lease.covers(row) {
+			return Lease{}, lease.fenced(row)
+		}
+		w := s.newWork(lease, k, []string{row.work})
+		w.budget = budget
+		switch err := w.run(ctx); {
+		case err == nil:
+			row.work = w.id
+			s.noteWork(k, row, true)
+			resumed := row.lease()
+			resumed.ExpiresAt, resumed.validity = lease.ExpiresAt, lease.validity
+			resumed.progress = s.works.resumed(k, row.holder, row.epoch, row.work)
+			return resumed, nil
+		case !errors.Is(err, ErrEarlierApplied): // else something has landed in between
+			return Lease{}, err
+		}
+		if err := budget.Again(ctx, ErrEarlierApplied); err != nil {
+			return Lease{}, err
+		}
 	}
-	if err := w.read(ctx); err != nil {
-		return Lease{}, err
-	}
-	if !lease.covers(w.row) {
-		return Lease{}, lease.fenced(w.row)
-	}
-	resumed := w.row.lease()
-	resumed.ExpiresAt, resumed.validity = lease.ExpiresAt, lease.validity
-	return resumed, nil
+}
+
+// noteWork notes in the cache what work under a lease has left there, so that the next renewal knows
+// whether there is a checkpoint.
+func (s *Store) noteWork(k rowstore.Key, now leaseRow, checkpoint bool) {
+	s.leases.Amend(k, func(row leaseRow) leaseRow {
+		if row.holder == now.holder && row.epoch == now.epoch {
+			row.work = now.work
+			if checkpoint {
+				row.checkpoint = now.checkpoint
+			}
+		}
+		return row
+	})
 }

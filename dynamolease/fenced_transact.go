@@ -3,6 +3,7 @@ package dynamolease
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -30,8 +31,9 @@ import (
 //     order;
 //   - [ErrUnknownOutcome], wrapped, perhaps together with a FencedError: it is unknown whether the
 //     items were written, and they may be yet. [Store.Resume] finds out;
-//   - [ErrEarlierApplied]: the call before ended with ErrUnknownOutcome, and had been applied;
-//     nothing more was written;
+//   - [ErrEarlierApplied]: somebody of the lease's owner has written since the lease's checkpoint,
+//     such as a call before that ended with ErrUnknownOutcome; nothing was written now. Go on from
+//     [Store.Resume];
 //   - [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for at
 //     most 10 seconds: nothing was written.
 func (s *Store) Transact(ctx context.Context, lease Lease, checkpoint []byte, items ...types.TransactWriteItem) error {
@@ -66,22 +68,29 @@ func (s *Store) work(ctx context.Context, lease Lease, checkpoint []byte, items 
 		return err
 	}
 	defer unlock()
-	w := &fencedWork{store: s, lease: lease, key: k, checkpoint: bytes.Clone(checkpoint), items: items, budget: s.rows.Budget(0)}
-	if applied, err := w.settleEarlier(ctx); err != nil {
-		return err
-	} else if applied {
-		return ErrEarlierApplied
-	}
+	w := s.newWork(lease, k, lease.progress.base(len(items) == 0))
+	w.checkpoint, w.items = bytes.Clone(checkpoint), items
 	err = w.run(ctx)
-	if at, ok := s.rows.Time.Moment(); ok && w.done {
-		s.leases.Keep(k, rowstore.Known[leaseRow]{Row: w.row}, at)
-	} else {
-		s.leases.Forget(k)
+	if err != nil && w.unanswered {
+		err = w.settle(ctx, err)
 	}
-	if err == nil || len(w.open) == 0 {
-		return err
+	w.note(err)
+	return err
+}
+
+// note keeps what the process knows of the work under the lease by now.
+func (w *fencedWork) note(err error) {
+	p := w.lease.progress
+	switch {
+	case w.done:
+		p.advance(w.id)
+		w.store.noteWork(w.key, leaseRow{holder: p.holder, epoch: p.epoch, checkpoint: w.checkpoint, work: w.id}, w.checkpoint != nil)
+	case !errors.Is(err, ErrUnknownOutcome):
+	case len(w.items) == 0:
+		p.doubt(w.id)
+	default:
+		w.store.works.keep(w.key, p)
 	}
-	return w.unanswered(ctx, err)
 }
 
 func checkCheckpoint(data []byte) error {

@@ -2,6 +2,8 @@ package dynamolease
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -11,10 +13,12 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A fencedWork is one call of Transact or Checkpoint. Unlike other writes, an attempt does not
-// accept the row as an earlier one would have left it: then the items would be applied twice. Each
-// is conditional on the row as it was seen, and whether an earlier attempt was applied shows in the
-// row's work, which only work under the lease changes.
+// A fencedWork is one call that writes under a lease. Each attempt is conditional on the owner, the
+// epoch and the work that the caller builds on, and leaves an id of its own as the row's work. So
+// at most one attempt is applied, none after a later one, and the row tells whether one was.
+//
+// It leaves the row's rev alone, on which ownership rests: a renewal refuses no work, and work
+// refuses no renewal.
 type fencedWork struct {
 	store      *Store
 	lease      Lease
@@ -22,99 +26,143 @@ type fencedWork struct {
 	checkpoint []byte // nil to leave it as it is
 	items      []types.TransactWriteItem
 	budget     *request.Budget
+	base       []string // the works that it may build on
+	id         string   // the work that it leaves
 
-	row      leaseRow
-	before   string   // the row's work before the first attempt
-	attempts []string // the work that the attempts would have left
-	open     []string // those of them that were never answered
-	latest   leaseRow // what the latest attempt would have left
-	done     bool     // one was applied
+	row        leaseRow // as a refusal showed it
+	done       bool     // an attempt was applied
+	unanswered bool     // an attempt was not answered
 }
 
-// run makes attempts until one is applied or the lease is not held any more.
+func (s *Store) newWork(lease Lease, k rowstore.Key, base []string) *fencedWork {
+	return &fencedWork{store: s, lease: lease, key: k, budget: s.rows.Budget(0), base: base, id: uuid.NewString()}
+}
+
+// run makes attempts until one is applied or the lease is not as the caller knows it.
 func (w *fencedWork) run(ctx context.Context) error {
-	if err := w.look(ctx); err != nil {
-		return err
+	asKnown := rowstore.Condition{
+		Equal: []rowstore.Attribute{
+			{Name: attrOwner, Value: rowstore.Text(w.lease.Owner)}, {Name: attrEpoch, Value: rowstore.Number(w.lease.Epoch)},
+		},
+		AnyOf: rowstore.Choice{Name: attrWork, Values: w.base},
 	}
 	return w.store.rows.Try(ctx, w.budget, w.store.rows.Timeout(0), rowstore.Attempts{
-		Next:    w.next,
-		Done:    func(request.Answer) { w.row, w.done = w.latest, true },
-		Unknown: func() { w.open = append(w.open, w.latest.work) },
+		Next: func(context.Context) (rowstore.Send, error) {
+			if w.done {
+				return nil, nil
+			}
+			return w.store.rows.Write(w.store.rows.Update(w.key, asKnown, w.attributes()), w.items...), nil
+		},
+		Done:    func(request.Answer) { w.done = true },
+		Unknown: func() { w.unanswered = true },
 		Refused: w.refused,
 	})
 }
 
-// look takes the row from the cache, or reads it.
-func (w *fencedWork) look(ctx context.Context) error {
-	if seen, ok := w.store.leases.Recall(w.key); ok && w.lease.covers(seen.Row) && len(seen.Pending) == 0 {
-		w.row = seen.Row
-	} else if err := w.read(ctx); err != nil {
-		return err
-	}
-	w.before = w.row.work
-	return nil
-}
-
-// next returns the next attempt, unless an earlier one was applied.
-func (w *fencedWork) next(context.Context) (rowstore.Send, error) {
-	if w.done = w.applied(); w.done {
-		return nil, nil
-	}
-	if !w.lease.covers(w.row) {
-		return nil, w.lease.fenced(w.row)
-	}
-	w.latest = w.row
-	w.latest.rev = uuid.NewString()
-	w.latest.work = w.latest.rev
-	if w.checkpoint != nil {
-		w.latest.checkpoint = w.checkpoint
-	}
-	w.attempts = append(w.attempts, w.latest.work)
-	asSeen := rowstore.Condition{Revs: []string{w.row.rev}}
-	return w.store.rows.Write(w.store.rows.Update(w.key, asSeen, w.attributes()), w.items...), nil
-}
-
-// attributes returns what the work writes into the lease's row. The rest of the row stays as it is.
+// attributes returns what the work writes into the lease's row. A row with a checkpoint has no ttl.
 func (w *fencedWork) attributes() []rowstore.Attribute {
-	list := []rowstore.Attribute{
-		{Name: rowstore.AttrRev, Value: rowstore.Text(w.latest.rev)}, {Name: attrWork, Value: rowstore.Text(w.latest.work)},
-	}
+	list := []rowstore.Attribute{{Name: attrWork, Value: rowstore.Text(w.id)}}
 	switch {
 	case w.checkpoint == nil:
+		return list
 	case len(w.checkpoint) == 0:
-		list = append(list, rowstore.Attribute{Name: attrCheckpoint})
+		return append(list, rowstore.Attribute{Name: attrCheckpoint})
 	default:
-		list = append(list, rowstore.Attribute{Name: attrCheckpoint, Value: rowstore.Bytes(w.checkpoint)})
+		return append(list, rowstore.Attribute{Name: attrCheckpoint, Value: rowstore.Bytes(w.checkpoint)}, rowstore.Attribute{Name: attrTTL})
 	}
-	return list
 }
 
-func (w *fencedWork) refused(_ context.Context, _ request.Answer, refusal error) (wait bool, err error) {
+// refused takes in the row that a refusal brought along, or reads it where none came.
+func (w *fencedWork) refused(ctx context.Context, _ request.Answer, refusal error) (wait bool, err error) {
 	row, came := rowstore.RefusedRow(refusal)
 	if !came {
 		return false, refusal // a condition of an item
 	}
-	return false, w.see(row)
-}
-
-// applied reports whether the row shows that an attempt was applied.
-func (w *fencedWork) applied() bool { return slices.Contains(w.attempts, w.row.work) }
-
-func (w *fencedWork) read(ctx context.Context) error {
-	row, _, err := w.store.rows.Get(ctx, w.key, w.budget, w.store.rows.Timeout(0))
-	if err != nil {
-		return err
+	if len(row) == 0 { // the row is gone, or the client does not pass on what is asked for
+		if row, _, err = w.store.rows.Get(ctx, w.key, w.budget, w.store.rows.Timeout(0)); err != nil {
+			return false, err
+		}
 	}
-	return w.see(row)
+	if w.row, err = decodeFenced(row); err != nil {
+		return false, err
+	}
+	if w.done = w.row.work == w.id; w.done {
+		return false, nil
+	}
+	return true, w.judge()
 }
 
-func (w *fencedWork) see(row rowstore.Item) error {
-	w.row = leaseRow{}
-	if len(row) > 0 {
-		var err error
-		if w.row, err = decodeLease(row); err != nil {
+// judge returns why the row does not let the work through; nil if it does by now.
+func (w *fencedWork) judge() error {
+	switch {
+	case !w.lease.covers(w.row):
+		return w.lease.fenced(w.row)
+	case !slices.Contains(w.base, w.row.work):
+		return ErrEarlierApplied
+	default:
+		return nil
+	}
+}
+
+func decodeFenced(row rowstore.Item) (leaseRow, error) {
+	if len(row) == 0 {
+		return leaseRow{}, nil
+	}
+	return decodeLease(row)
+}
+
+// maxHandOvers is far above what a lease can change hands while one call goes on, and far below by
+// how much the first epoch of a row that was made anew is greater than those before.
+const maxHandOvers = 1000
+
+// untouched reports whether the row, which is not the lease's any more, shows that no attempt was
+// applied. A row that is gone does not show it, nor does one that was made anew since: without any
+// work in it, it looks like one in which none was ever done.
+func (w *fencedWork) untouched() bool {
+	return w.row.rev != "" && slices.Contains(w.base, w.row.work) &&
+		(w.row.work != "" || w.row.epoch-w.lease.Epoch < maxHandOvers)
+}
+
+// settle returns the error of work that ended with err, when attempts were not answered. Where the
+// caller will believe that nothing was written, it makes sure that none of them can be applied any
+// more.
+func (w *fencedWork) settle(ctx context.Context, err error) error {
+	var fenced *FencedError
+	var refused *types.TransactionCanceledException
+	switch {
+	case errors.As(err, &fenced):
+		if w.untouched() {
+			return err // the epoch has grown: what is on its way cannot be applied any more
+		}
+	case !errors.Is(err, ErrEarlierApplied) && errors.As(err, &refused):
+		if certain, barErr := w.bar(ctx); barErr == nil && certain {
+			if w.done {
+				return nil
+			}
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+}
+
+// bar leaves another work in the row, on top of what the attempts build on: none of them can be
+// applied any more then. It reports whether their fate is certain; w.done says whether one was
+// applied.
+func (w *fencedWork) bar(ctx context.Context) (certain bool, err error) {
+	b := w.store.newWork(w.lease, w.key, w.base)
+	b.budget = w.budget.Share()
+	err = b.run(ctx)
+	w.row = b.row
+	switch {
+	case err == nil:
+		w.lease.progress.advance(b.id)
+		return true, nil
+	case w.row.work == w.id:
+		w.done = true
+		return true, nil
+	case w.row.rev != "" && !w.lease.covers(w.row) && w.untouched():
+		return true, nil
+	default:
+		return false, err
+	}
 }

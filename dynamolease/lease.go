@@ -30,11 +30,14 @@ type Lease struct {
 	Session string
 
 	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when
-	// nobody did.
+	// nobody did. Acquire returns it as it was at the very write that acquired, so that no former
+	// holder has changed it since, and [Store.Resume] as it is now. From Renew it is the one that this
+	// process knew last.
 	Checkpoint []byte
 
 	revoked  bool // as the row said
 	validity validity
+	progress *progress // of fenced work under the lease; nil for a lease that is not this process's
 }
 
 // Remaining returns how long this process may still count on the lease: until ttl after the call

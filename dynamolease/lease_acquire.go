@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
@@ -20,9 +18,9 @@ import (
 // owner must name one process, and no other process at the same time. A lease that a session holds
 // is another's, also under the same name.
 //
-// It costs one read and, if it writes, one write unit; no read where this store wrote the row last;
-// and four write units and a read more to take a lease over from a session that died. Several
-// callers that acquire one partition have exactly one winner. A call whose answer was lost may be
+// It costs one read and, if it writes, one write unit; no read where this store wrote the row last.
+// The first takeover from a session that died costs a read and a write unit more: it marks the
+// session as over. Several callers that acquire one partition have exactly one winner. A call whose answer was lost may be
 // repeated: that returns the same epoch.
 //
 // The error wraps [ErrUnknownOutcome] when it is unknown whether the lease was acquired. The store
@@ -41,6 +39,7 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 	lease = a.describe(done.Known.Row)
 	if done.Applied != nil {
 		lease.validity = newValidity(s.rows.Time, done.Applied.At, ttl, done.Known.Row.exp, done.Answer)
+		lease.progress = s.works.acquired(a.key, a.holder, lease.Epoch, done.Known.Row.work)
 	}
 	return lease, done.Applied != nil, nil
 }
@@ -65,11 +64,10 @@ type acquisition struct {
 func (a *acquisition) run(ctx context.Context) (rowstore.Changed[leaseRow], error) {
 	done, err := a.change().Do(ctx, a.store.rows)
 	switch {
-	case err != nil && errors.Is(err, ErrUnknownOutcome):
+	case errors.Is(err, ErrUnknownOutcome):
 		a.abandon(ctx, done.Doubted)
 	case err != nil:
 	case done.Applied != nil:
-		a.store.pending.clear(a.key) // barred by the row's new rev, and shows in the checkpoint
 		a.store.leases.Keep(a.key, done.Known, done.Applied.At)
 	case !done.Known.Row.heldBy(a.holder):
 		a.store.leases.Forget(a.key)
@@ -80,7 +78,7 @@ func (a *acquisition) run(ctx context.Context) (rowstore.Changed[leaseRow], erro
 func (a *acquisition) change() rowstore.Change[leaseRow] {
 	return rowstore.Change[leaseRow]{
 		Key: a.key, Cache: a.store.leases, Decode: decodeLease, By: a.holder, TTL: a.ttl,
-		Consult: a.consult, Propose: a.propose,
+		Consult: a.consult, Propose: a.propose, Returns: true,
 		// Another call of the holder may have extended what an attempt of this one acquired.
 		Hidden: func(row leaseRow) bool { return row.heldBy(a.holder) },
 		// A row of another holder is read again, since it decides the answer; any other leads to a write.
@@ -90,17 +88,16 @@ func (a *acquisition) change() rowstore.Change[leaseRow] {
 	}
 }
 
-// consult reads the row of the session that holds the lease.
-func (a *acquisition) consult(ctx context.Context, row leaseRow, budget *request.Budget, timeout time.Duration) error {
+// consult looks at the session that holds the lease, and closes it if it is surely dead. That a
+// session has no row is a death only because the row is read after the lease's row was: the session
+// may have opened since any earlier reading.
+func (a *acquisition) consult(
+	ctx context.Context, row leaseRow, at rowstore.Moment, budget *request.Budget, timeout time.Duration,
+) (err error) {
 	a.other = memberRow{}
-	if !row.inSession() || row.holder == a.holder {
-		return nil
+	if row.inSession() && row.holder != a.holder {
+		a.other, err = a.store.session(ctx, row.session, at, budget, timeout)
 	}
-	found, _, err := a.store.rows.Get(ctx, row.session, budget, timeout)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	a.other, err = decodeMember(found)
 	return err
 }
 
@@ -118,10 +115,6 @@ func (a *acquisition) propose(seen rowstore.Known[leaseRow], at rowstore.Moment)
 	if live && (!mine || row.revoked || a.settled(row)) {
 		return rowstore.Proposal[leaseRow]{}, nil
 	}
-	var p rowstore.Proposal[leaseRow]
-	if row.inSession() && !mine {
-		p.Together = a.sessionCheck(row)
-	}
 	if row.rev == "" {
 		// All attempts of one acquisition must have one epoch.
 		if a.epoch == 0 {
@@ -132,15 +125,7 @@ func (a *acquisition) propose(seen rowstore.Known[leaseRow], at rowstore.Moment)
 	next, err := row.acquired(a.holder, live, a.ttl, at, a.store.retention)
 	a.base, a.taken = seen.Row.rev, next
 	a.extended = a.extended || live
-	p.Write, p.Next = true, next
-	return p, err
-}
-
-// sessionCheck returns the condition that the session of a row is still as it was seen: expired, or
-// not there.
-func (a *acquisition) sessionCheck(row leaseRow) []types.TransactWriteItem {
-	asSeen := rowstore.Condition{Revs: []string{a.other.rev}}
-	return []types.TransactWriteItem{{ConditionCheck: rowstore.Check(a.store.rows.Name, row.session, asSeen)}}
+	return rowstore.Write(next), err
 }
 
 // settled reports whether one's own session holds the lease and this store knows it, so that there

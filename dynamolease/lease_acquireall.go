@@ -13,24 +13,22 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// maxJoint leaves room for as many checks of sessions in one transaction.
-const maxJoint = rowstore.MaxActions / 2
-
-// AcquireAll acquires several partitions of a group (at most 50) for owner, all of them or none, in
+// AcquireAll acquires several partitions of a group (at most 100) for owner, all of them or none, in
 // one transaction; those that owner holds already are extended. If others hold some, acquired is
 // false, and the leases are theirs, in partition order. Two callers whose partitions overlap never
 // wait for each other.
 //
-// It costs one Query of the partitions and two write units for each; a read and two write units
-// more for each session that died with some of them. The error is that of [Store.Acquire]. Tables
+// It costs one Query of the partitions and two write units for each; a read and a write unit more
+// for each session that died with some of them. Fenced work that lands under one of them meanwhile
+// makes it look again. The error is that of [Store.Acquire]. Tables
 // without transactions (multi-Region strong consistency) cannot do it.
 func (s *Store) AcquireAll(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) (leases []Lease, acquired bool, err error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, false, s.explain(err, "acquire all")
 	}
 	partitions = slices.Compact(slices.Sorted(slices.Values(partitions)))
-	if n := len(partitions); n == 0 || n > maxJoint {
-		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("are %d, 1 to %d are allowed", n, maxJoint)}, "acquire all")
+	if n := len(partitions); n == 0 || n > rowstore.MaxActions {
+		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("are %d, 1 to %d are allowed", n, rowstore.MaxActions)}, "acquire all")
 	}
 	j := &joint{store: s, ttl: ttl, budget: s.rows.Budget(ttl)}
 	for _, partition := range partitions {
@@ -128,7 +126,7 @@ func (j *joint) look(ctx context.Context) (rowstore.Moment, error) {
 		if p.other, known = sessions[p.seen.Row.session]; known {
 			continue
 		}
-		if err := p.consult(ctx, p.seen.Row, j.budget, rows.Timeout(j.ttl)); err != nil {
+		if err := p.consult(ctx, p.seen.Row, view.At, j.budget, rows.Timeout(j.ttl)); err != nil {
 			return view.At, err
 		}
 		sessions[p.seen.Row.session] = p.other
@@ -149,8 +147,7 @@ func (j *joint) applied() int {
 }
 
 func (j *joint) attempt(at rowstore.Moment) (rowstore.Send, error) {
-	var actions, checks []types.TransactWriteItem
-	checked := make(map[rowstore.Key]bool)
+	var actions []types.TransactWriteItem
 	for _, p := range j.parts {
 		proposed, err := p.propose(p.seen, at)
 		if err != nil {
@@ -158,14 +155,12 @@ func (j *joint) attempt(at rowstore.Moment) (rowstore.Send, error) {
 		}
 		next := proposed.Next.WithRev(uuid.NewString())
 		p.attempts = append(p.attempts, rowstore.Pending[leaseRow]{Row: next, At: at, By: p.holder})
-		update := j.store.rows.Update(p.key, p.seen.RevIn(next, p.holder), next.Attributes())
+		asSeen := p.seen.RevIn(next, p.holder)
+		asSeen.AnyOf = rowstore.Choice{Name: attrWork, Values: []string{p.seen.Row.work}} // as transactions return no row
+		update := j.store.rows.Update(p.key, asSeen, next.Attributes())
 		actions = append(actions, types.TransactWriteItem{Update: update})
-		if len(proposed.Together) > 0 && !checked[p.seen.Row.session] {
-			checked[p.seen.Row.session] = true
-			checks = append(checks, proposed.Together...)
-		}
 	}
-	return j.store.rows.Transact(append(actions, checks...)), nil
+	return j.store.rows.Transact(actions), nil
 }
 
 // refused takes in that somebody else was faster with one of the rows: look again.
@@ -191,6 +186,7 @@ func (j *joint) acquired(attempt int, answer request.Answer) {
 		j.store.leases.Keep(p.key, rowstore.Known[leaseRow]{Row: a.Row}, a.At)
 		j.leases[i] = a.Row.lease()
 		j.leases[i].validity = newValidity(j.store.rows.Time, a.At, j.ttl, a.Row.exp, answer)
+		j.leases[i].progress = j.store.works.acquired(p.key, p.holder, a.Row.epoch, a.Row.work)
 	}
 }
 
@@ -208,13 +204,16 @@ func (j *joint) since() {
 // fail gives up in the background what may have been acquired without being known. What another
 // call of the holder has extended since stays.
 func (j *joint) fail(ctx context.Context, err error) error {
-	if len(j.parts[0].seen.Pending) == 0 {
+	if !slices.ContainsFunc(j.parts, func(p *part) bool { return len(p.seen.Pending) > 0 }) {
 		if j.missed && slices.ContainsFunc(j.parts, func(p *part) bool { return p.seen.Row.heldBy(p.holder) }) {
 			err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 		}
 		return err
 	}
 	for _, p := range j.parts {
+		if len(p.seen.Pending) == 0 {
+			continue // somebody has written it since: nothing of ours is in it, nor will be
+		}
 		j.store.leases.Keep(p.key, p.seen, p.latest().At)
 		p.abandon(ctx, p.doubted)
 	}

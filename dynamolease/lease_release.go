@@ -51,6 +51,7 @@ func (r *release) run(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	r.store.leases.Forget(r.key)
+	r.store.works.over(r.key)
 	switch row := done.Known.Row; {
 	case done.Applied != nil:
 		return r.held.rev != "", nil

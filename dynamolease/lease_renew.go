@@ -40,10 +40,14 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 	}
 	leases := make([]Lease, 0, len(partitions))
 	for _, renewed := range b.Rows {
+		if renewed.Lost {
+			s.works.over(renewed.Key)
+		}
 		if renewed.Applied != nil {
 			row := renewed.Applied.Row
 			lease := row.lease()
 			lease.validity = newValidity(s.rows.Time, renewed.Applied.At, ttl, row.exp, renewed.Answer)
+			lease.progress = s.works.renewed(renewed.Key, row.holder, row.epoch, row.work)
 			leases = append(leases, lease)
 		}
 	}

@@ -88,7 +88,7 @@ func (r *revocation) look(ctx context.Context) (row leaseRow, live bool, err err
 		return leaseRow{key: r.key}, false, err
 	}
 	row = found.Rows[0]
-	if err := r.consult(ctx, row, rows.Budget(0), rows.Timeout(0)); err != nil {
+	if err := r.consult(ctx, row, found.At, rows.Budget(0), rows.Timeout(0)); err != nil {
 		return row, false, err
 	}
 	return row, r.live(row, found.At), nil
@@ -102,11 +102,7 @@ func (r *revocation) take(ctx context.Context) (Lease, bool, error) {
 			return rowstore.Proposal[leaseRow]{}, nil
 		}
 		next, err := row.acquired(r.holder, false, 0, at, r.store.retention)
-		p := rowstore.Write(next.freed(at, r.store.retention))
-		if row.inSession() {
-			p.Together = r.sessionCheck(row)
-		}
-		return p, err
+		return rowstore.Write(next.freed(at, r.store.retention)), err
 	})
 }
 
@@ -124,7 +120,8 @@ func (r *revocation) mark(ctx context.Context) (Lease, bool, error) {
 
 // rewrite changes the row of the lease, from a fresh look at it, and returns the lease as Revoke
 // shows it then.
-func (r *revocation) rewrite(ctx context.Context, consult func(context.Context, leaseRow, *request.Budget, time.Duration) error,
+func (r *revocation) rewrite(ctx context.Context,
+	consult func(context.Context, leaseRow, rowstore.Moment, *request.Budget, time.Duration) error,
 	propose func(rowstore.Known[leaseRow], rowstore.Moment) (rowstore.Proposal[leaseRow], error),
 ) (Lease, bool, error) {
 	done, err := rowstore.Change[leaseRow]{Key: r.key, Decode: decodeLease, Consult: consult, Propose: propose}.Do(ctx, r.store.rows)

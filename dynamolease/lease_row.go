@@ -8,18 +8,13 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// A holder holds a lease: an owner, until an expiry of the lease's own, or for as long as a
-// session lives. The zero holder is nobody.
-type holder struct {
-	owner   string
-	session rowstore.Key // of the session's row; zero for a lease with its own expiry
-}
-
-// inSession reports whether the lease lives as long as a session.
-func (h holder) inSession() bool { return h.session != rowstore.Key{} }
-
 // A leaseRow is the row of one partition. A row without an owner is free; its epoch goes on from
 // where it is.
+//
+// It has two writers with different questions, and each has a compare-and-set of its own. Who owns
+// the partition is written on top of the rev that was seen, and leaves a new one. How far the work
+// has got is written under owner, epoch and the work that was seen, and leaves another work. So
+// neither refuses the other.
 type leaseRow struct {
 	key rowstore.Key
 	holder
@@ -28,7 +23,7 @@ type leaseRow struct {
 	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
 	revoked    bool  // nothing extends it any more
 	checkpoint []byte
-	work       string // the id of the last fenced transaction
+	work       string // the id of the last fenced write
 	rev        string
 }
 
@@ -78,6 +73,15 @@ func (r leaseRow) Supersedes(pending leaseRow) bool {
 	return r.epoch == pending.epoch && (r.owner == "" || r.holder == pending.holder && r.exp >= pending.exp)
 }
 
+// Requires has a row that may be thrown away hold no checkpoint: fenced work may have left one since
+// the row was seen.
+func (r leaseRow) Requires() []rowstore.Attribute {
+	if r.ttl > 0 && len(r.checkpoint) == 0 {
+		return []rowstore.Attribute{{Name: attrCheckpoint}}
+	}
+	return nil
+}
+
 // Attributes returns all that an acquisition, extension or release decides. Checkpoint and work
 // stay as they are.
 func (r leaseRow) Attributes() []rowstore.Attribute {
@@ -115,7 +119,7 @@ func (r leaseRow) heldBy(h holder) bool { return r.holder == h && !r.revoked }
 
 // acquired returns the row as h takes it or, with extend, keeps it. It is only for a row that
 // nobody else holds.
-func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore.Moment, retention time.Duration) (leaseRow, error) {
+func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore.Moment, keep retention) (leaseRow, error) {
 	next := r
 	next.holder, next.revoked = h, false
 	switch {
@@ -134,14 +138,31 @@ func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore
 	if extend {
 		next.exp = max(next.exp, r.exp)
 	}
-	next.ttl = cleanup(next.exp, retention)
-	return next, nil
+	return next.dated(next.exp, keep), nil
 }
 
 // freed returns the row without a holder. It keeps its epoch.
-func (r leaseRow) freed(at rowstore.Moment, retention time.Duration) leaseRow {
+func (r leaseRow) freed(at rowstore.Moment, keep retention) leaseRow {
 	r.holder, r.exp, r.revoked = holder{}, 0, false
-	r.ttl = cleanup(at.Latest(), retention)
+	return r.dated(at.Latest(), keep)
+}
+
+// A retention is for how long the row of a lease stays after its last use.
+type retention struct {
+	row        time.Duration
+	checkpoint time.Duration // of a row with a checkpoint; 0 stands for ever
+}
+
+// dated returns the row with the ttl that follows from its last use.
+func (r leaseRow) dated(lastUse int64, keep retention) leaseRow {
+	switch {
+	case len(r.checkpoint) == 0:
+		r.ttl = cleanup(lastUse, keep.row)
+	case keep.checkpoint > 0:
+		r.ttl = cleanup(lastUse, keep.checkpoint)
+	default:
+		r.ttl = 0
+	}
 	return r
 }
 

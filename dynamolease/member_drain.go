@@ -105,6 +105,9 @@ func (r drainRow) WithRev(rev string) drainRow {
 // Supersedes is always true: the latest order counts.
 func (r drainRow) Supersedes(drainRow) bool { return true }
 
+// Requires returns nothing: all that the row holds changes with its rev.
+func (r drainRow) Requires() []rowstore.Attribute { return nil }
+
 // Attributes returns the whole row, without its key.
 func (r drainRow) Attributes() []rowstore.Attribute {
 	list := []rowstore.Attribute{

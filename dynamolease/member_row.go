@@ -80,6 +80,9 @@ func (r memberRow) Rev() string { return r.rev }
 // Supersedes is always true: a later heartbeat replaces whatever was there.
 func (r memberRow) Supersedes(memberRow) bool { return true }
 
+// Requires returns nothing: all that the row holds changes with its rev.
+func (r memberRow) Requires() []rowstore.Attribute { return nil }
+
 // WithRev returns the row with another rev.
 func (r memberRow) WithRev(rev string) memberRow {
 	r.rev = rev

@@ -66,11 +66,15 @@ func (w *world) inDoubt(a *node, lease dynamolease.Lease, fault dynamotest.Fault
 func resumesBarred(w *world, a *node, lease dynamolease.Lease) {
 	deliver := make(chan struct{})
 	w.inDoubt(a, lease, dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
-	if got, err := a.Resume(w.Context(), lease); err != nil || len(got.Checkpoint) != 0 || got.Remaining() != lease.Remaining() {
-		w.Fatalf("resumed %+v, %v", got, err)
+	resumed, err := a.Resume(w.Context(), lease)
+	if err != nil || len(resumed.Checkpoint) != 0 || resumed.Remaining() != lease.Remaining() {
+		w.Fatalf("resumed %+v, %v", resumed, err)
 	}
 	close(deliver)
-	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); err != nil {
+	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); !errors.Is(err, dynamolease.ErrEarlierApplied) {
+		w.Errorf("under the lease from before: %v, want that it is refused", err)
+	}
+	if err := a.Transact(w.Context(), resumed, []byte("1"), w.add()); err != nil {
 		w.Fatal(err)
 	}
 	a.Path.Close() // waits for the late delivery
@@ -101,7 +105,11 @@ func refusesAfterApplied(w *world, a *node, lease dynamolease.Lease) {
 	if got := w.words(); got != "1" {
 		w.Errorf("applied %s times", got)
 	}
-	if err := a.Checkpoint(w.Context(), lease, []byte("9")); err != nil {
+	resumed, err := a.Resume(w.Context(), lease)
+	if err != nil || string(resumed.Checkpoint) != "1" {
+		w.Fatalf("resumed %+v, %v", resumed, err)
+	}
+	if err := a.Checkpoint(w.Context(), resumed, []byte("9")); err != nil {
 		w.Errorf("after it was told: %v", err)
 	}
 }
@@ -110,7 +118,7 @@ func refusesAfterApplied(w *world, a *node, lease dynamolease.Lease) {
 func refusesWhileApplied(w *world, a *node, lease dynamolease.Lease) {
 	deliver := make(chan struct{})
 	w.inDoubt(a, lease, dynamotest.All(dynamotest.HangAfter(), dynamotest.Late(deliver)))
-	a.Path.Next("UpdateItem", dynamotest.Around(func() { close(deliver); time.Sleep(time.Second) }, func() {}))
+	a.Path.Next("TransactWriteItems", dynamotest.Around(func() { close(deliver); time.Sleep(time.Second) }, func() {}))
 	err := a.Transact(w.Context(), lease, []byte("1"), w.add())
 	if !errors.Is(err, dynamolease.ErrEarlierApplied) {
 		w.Errorf("got %v, want that the earlier one was applied", err)
@@ -128,8 +136,8 @@ func resumesPlainly(w *world, a *node, lease dynamolease.Lease) {
 	if got, err := a.Resume(w.Context(), lease); err != nil || string(got.Checkpoint) != "7" || got.Epoch != lease.Epoch {
 		w.Errorf("resumed %+v, %v", got, err)
 	}
-	if a.Path.Count("GetItem") != 1 || a.Path.Count("") != 1 {
-		w.Errorf("requests %v, want one read", a.Path.Requests())
+	if a.Path.Count("GetItem") != 1 || a.Path.Count("UpdateItem") != 1 || a.Path.Count("") != 2 {
+		w.Errorf("requests %v, want one read and one write", a.Path.Requests())
 	}
 }
 
@@ -149,8 +157,8 @@ func resumeIsFenced(w *world, a *node, lease dynamolease.Lease) {
 func resumesLater(w *world, a *node, lease dynamolease.Lease) {
 	w.inDoubt(a, lease, dynamotest.HangAfter())
 	stop := a.Path.Every("GetItem", dynamotest.ServerError(503))
-	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); err == nil || errors.Is(err, dynamolease.ErrUnknownOutcome) {
-		w.Errorf("got %v, want an error that says nothing of this work", err)
+	if err := a.Transact(w.Context(), lease, []byte("1"), w.add()); !errors.Is(err, dynamolease.ErrEarlierApplied) {
+		w.Errorf("got %v, want that the earlier one was applied", err)
 	}
 	if _, err := a.Resume(w.Context(), lease); err == nil {
 		w.Error("resumed without an answer")

@@ -194,7 +194,7 @@ func revokeOverTaken(w *world) {
 	lease := holder.holding("A", 1)
 	w.expire()
 	var next dynamolease.Lease
-	operator.Path.Next("TransactWriteItems", dynamotest.Around(func() { next = other.holding("B", 1) }, nil))
+	operator.Path.Next("UpdateItem", dynamotest.Around(func() { next = other.holding("B", 1) }, nil))
 	if found, done := operator.revoke(1, lease.Epoch); !done || found.Owner != "B" || found.Epoch != next.Epoch {
 		w.Errorf("revoked %+v, %v", found, done)
 	}

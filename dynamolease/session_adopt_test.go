@@ -18,14 +18,12 @@ func TestSessionCloseWhileAcquiring(t *testing.T) {
 	for _, dead := range []bool{false, true} {
 		inVirtualTime(t, func(w *world) {
 			a, b := w.node(), w.node()
-			request := "UpdateItem"
 			a.open("a", ttl)
 			if dead {
-				prepareDead(a)
-				request = "TransactWriteItems"
+				prepareClosed(a)
 			}
 			door, done := dynamotest.NewDoor(), make(chan error, 1)
-			a.Path.Next(request, door.Hold)
+			a.Path.Next("UpdateItem", door.Hold)
 			go func() { _, _, err := a.session.Acquire(w.Context(), w.group, 1); done <- err }()
 			<-door.Arrived()
 			if err := a.session.Close(w.Context()); err != nil {
@@ -98,12 +96,12 @@ func TestSessionFreesWhatItDoesNotKnow(t *testing.T) {
 	for name, fault := range map[string]func(late *mailbox) dynamotest.Fault{
 		"applied": func(*mailbox) dynamotest.Fault { return dynamotest.HangAfter() }, "delivered late": (*mailbox).post,
 	} {
-		for request, prepare := range map[string]func(n *node){"UpdateItem": prepareSession, "TransactWriteItems": prepareDead} {
-			t.Run("LS42/C33/"+name+"/"+request, func(t *testing.T) {
+		for state, prepare := range map[string]func(n *node){"free": prepareSession, "of a closed session": prepareClosed} {
+			t.Run("LS42/C33/"+name+"/"+state, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, b, late := w.node(), w.node(), newMailbox()
 					prepare(a)
-					a.Path.Next(request, fault(late))
+					a.Path.Next("UpdateItem", fault(late))
 					_, _, err := a.session.Acquire(w.giveUp(), w.group, 1)
 					w.wantUnknown("acquire", err)
 					a.Close()

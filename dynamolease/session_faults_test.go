@@ -18,8 +18,10 @@ var sessionOperations = []operation{
 	{name: "Session.Heartbeat", request: "UpdateItem", write: true, prepare: func(n *node) { n.open("a", ttl) }, call: callBeat, check: checkMember},
 	{name: "Session.Acquire", request: "UpdateItem", write: true, undone: true, prepare: prepareSession, call: callTake, check: checkAcquired},
 	{name: "Session.Acquire, reading", request: "GetItem", prepare: prepareSession, call: callTake, check: checkAcquired},
-	{name: "Session.Acquire, taking over", request: "TransactWriteItems", write: true, undone: true, prepare: prepareDead, call: callTake, check: checkAcquired},
-	{name: "Acquire, taking over", request: "TransactWriteItems", write: true, undone: true, prepare: prepareDead, call: callAcquire, check: checkAcquired},
+	{name: "Session.Acquire, closing the dead one", request: "UpdateItem", then: 1, prepare: prepareDead, call: callTake, check: checkAcquired},
+	{name: "Session.Acquire, taking over", request: "UpdateItem", write: true, undone: true, prepare: prepareClosed, call: callTake, check: checkAcquired},
+	{name: "Acquire, closing a dead session", request: "UpdateItem", then: 1, prepare: prepareDead, call: callAcquire, check: checkAcquired},
+	{name: "Acquire, taking over", request: "UpdateItem", write: true, undone: true, prepare: prepareClosed, call: callAcquire, check: checkAcquired},
 	{name: "Session.Release", request: "UpdateItem", write: true, untimed: true, prepare: prepareTaken, call: callGiveBack, check: checkReleased},
 	{name: "Session.ReleaseAll", request: "TransactWriteItems", write: true, untimed: true, prepare: prepareTaken, call: callReleaseAll, check: checkReleased},
 	{name: "AcquireAll", request: "TransactWriteItems", write: true, looks: true, undone: true, prepare: prepareFree, call: callAcquireAll, check: checkBoth},
@@ -29,9 +31,11 @@ var sessionOperations = []operation{
 // fencedOperations are those that write under a lease.
 var fencedOperations = []operation{
 	{name: "Checkpoint", request: "UpdateItem", write: true, untimed: true, prepare: prepareFenced, call: callCheckpoint, check: checkCheckpoint},
-	{name: "Checkpoint, reading", request: "GetItem", untimed: true, prepare: prepareFencedElsewhere, call: callCheckpoint, check: checkCheckpoint},
+	{name: "Checkpoint under another store's lease", request: "UpdateItem", write: true, untimed: true, prepare: prepareFencedElsewhere, call: callCheckpoint, check: checkCheckpoint},
 	{name: "Transact", request: "TransactWriteItems", write: true, untimed: true, prepare: prepareFenced, call: callTransact, check: checkTransacted},
-	{name: "Transact, reading", request: "GetItem", untimed: true, prepare: prepareFencedElsewhere, call: callTransact, check: checkTransacted},
+	{name: "Transact under another store's lease", request: "TransactWriteItems", write: true, untimed: true, prepare: prepareFencedElsewhere, call: callTransact, check: checkTransacted},
+	{name: "Resume", request: "UpdateItem", untimed: true, prepare: prepareResume, call: callResume, check: checkCheckpoint},
+	{name: "Resume, reading", request: "GetItem", untimed: true, prepare: prepareResume, call: callResume, check: checkCheckpoint},
 }
 
 func prepareSession(n *node) {
@@ -49,6 +53,18 @@ func prepareDead(n *node) {
 	n.open("a", ttl)
 }
 
+// prepareClosed is prepareDead, and somebody has closed the session since.
+func prepareClosed(n *node) {
+	n.plantExpired(6)
+	dead := n.w.node()
+	dead.open("z", ttl)
+	dead.take(1)
+	dead.take(2)
+	n.w.expire()
+	n.w.node().acquire(2, "y")
+	n.open("a", ttl)
+}
+
 func prepareTaken(n *node) {
 	n.plantExpired(6)
 	n.open("a", 6*ttl)
@@ -63,6 +79,23 @@ func prepareFenced(n *node) {
 func prepareFencedElsewhere(n *node) {
 	n.plantExpired(6)
 	n.lease = n.w.node().acquire(1, "a")
+}
+
+func prepareResume(n *node) {
+	prepareFenced(n)
+	n.checkpoint("6")
+}
+
+// callResume goes on with the lease that it resumed.
+func callResume(ctx context.Context, n *node) error {
+	lease, err := n.Resume(ctx, n.lease)
+	if err == nil {
+		n.lease = lease
+		if string(lease.Checkpoint) != "6" || lease.Epoch != 7 {
+			n.w.Errorf("resumed %+v", lease)
+		}
+	}
+	return err
 }
 
 func callOpen(ctx context.Context, n *node) (err error) {

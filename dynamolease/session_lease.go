@@ -18,8 +18,8 @@ import (
 // as it is, with its epoch. If another holder has it, acquired is false, and the lease is that
 // holder's.
 //
-// It costs one read and, if it writes, one write unit; four write units and a read more to take a
-// lease over from another session. The error is that of [Store.Acquire], and [ErrSessionLost] or
+// It costs one read and, if it writes, one write unit; and the first takeover from a session that
+// died a read and a write unit more, see [Store.Acquire]. The error is that of [Store.Acquire], and [ErrSessionLost] or
 // [ErrSessionClosed] when the session is over, also when it ended meanwhile.
 func (s *Session) Acquire(ctx context.Context, group string, partition int) (lease Lease, acquired bool, err error) {
 	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
@@ -55,6 +55,7 @@ func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, err
 		return Lease{}, false, err
 	}
 	lease.validity = validity{held: held}
+	lease.progress = s.store.works.acquired(k, a.holder, row.epoch, row.work)
 	return lease, true, nil
 }
 
@@ -106,6 +107,7 @@ func (s *Session) ReleaseAll(ctx context.Context) error {
 			s.keep(row.Key)
 		} else {
 			s.store.leases.Forget(row.Key)
+			s.store.works.over(row.Key)
 		}
 	}
 	return s.store.explain(errors.Join(err, b.Malformed()), "release leases of session %s", s.ID())

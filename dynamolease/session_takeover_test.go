@@ -32,7 +32,7 @@ func TestTakeoverLS39(t *testing.T) {
 				lease := a.take(1)
 				late := a.lateBeat()
 				door := dynamotest.NewDoor()
-				b.Path.Next("TransactWriteItems", door.Hold)
+				b.Path.Next("UpdateItem", door.Hold) // which closes the session
 				acquire := func() (dynamolease.Lease, bool, error) { return b.Acquire(w.Context(), w.group, 1, "b", ttl) }
 				switch name {
 				case "with others":
@@ -61,7 +61,7 @@ func TestTakeoverLS39(t *testing.T) {
 				if row := a.row(1); textOf(row["session"]) != a.session.ID() {
 					w.Errorf("the row is %v", row)
 				}
-				if lease.Remaining() != 0 || b.Path.Count("TransactWriteItems") != 1 {
+				if lease.Remaining() != 0 || b.Path.Count("TransactWriteItems") != 0 {
 					w.Errorf("%v left, %d transactions", lease.Remaining(), b.Path.Count("TransactWriteItems"))
 				}
 				w.expire()
@@ -96,8 +96,6 @@ func TestTakeoverLS38(t *testing.T) {
 		if owners := b.owners(); owners[0].Epoch != next.Epoch || owners[0].Owner != "b" {
 			w.Errorf("owners %+v", owners)
 		}
-		b.refused(2, "b")
-		w.expire()
 		b.acquire(2, "b")
 	})
 }

@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -18,13 +19,14 @@ type Store struct {
 	client    Client
 	rows      *rowstore.Table
 	renewal   Renewal
-	retention time.Duration
+	retention retention
 	logger    *slog.Logger
 
 	leases  *rowstore.Cache[leaseRow]
 	members *rowstore.Cache[memberRow]
 	working *rowstore.KeyedLock // leases under which fenced work is going on
-	pending *pendingWorks
+	works   *knownWorks
+	closed  *closedSessions
 
 	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
@@ -58,12 +60,13 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 			Time: &rowstore.Time{Elapsed: node, Store: clock, Slack: o.Clock.Slack, Drift: o.Clock.DriftPPM},
 		},
 		renewal:   o.Renewal,
-		retention: o.Retention,
+		retention: retention{row: o.Retention},
 		logger:    o.Logger,
 		leases:    rowstore.NewCache(func(r leaseRow, latest int64) bool { return !r.inSession() && r.exp < latest }),
 		members:   rowstore.NewCache(func(r memberRow, latest int64) bool { return r.exp < latest }),
 		working:   rowstore.NewKeyedLock(),
-		pending:   &pendingWorks{open: make(map[rowstore.Key]pendingWork)},
+		works:     newKnownWorks(),
+		closed:    newClosedSessions(),
 	}, nil
 }
 
@@ -104,14 +107,17 @@ func (s *Store) explain(err error, format string, args ...any) error {
 }
 
 func (s *Store) setup(err error) error {
+	var known *SetupError
 	switch {
+	case errors.As(err, &known):
+		return err
 	case request.NoTable(err):
 		return &SetupError{s.rows.Name, "it does not exist in this account and Region (or is still being created)",
 			"create it with Store.CreateTable, or check the name, the credentials and the Region", err}
 	case request.Denied(err):
 		return &SetupError{s.rows.Name, "these credentials are not allowed to do that",
-			"grant dynamodb:GetItem, Query, UpdateItem and ConditionCheckItem on the table, for Reap also Scan and DeleteItem, and for" +
-				" CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
+			"grant dynamodb:GetItem, Query and UpdateItem on the table, for Lease.Check also ConditionCheckItem, for Reap also Scan" +
+				" and DeleteItem, and for CheckTable and CreateTable DescribeTable and DescribeTimeToLive, CreateTable and UpdateTimeToLive", err}
 	}
 	return err
 }

@@ -107,8 +107,7 @@ func TestTransactLate(t *testing.T) {
 			}
 			return "1"
 		},
-		"renewed": func(n *node) string { n.renew("a", 1); return "" },
-		"taken":   func(n *node) string { n.w.expire(); n.w.node().acquire(1, "b"); return "" },
+		"taken": func(n *node) string { n.w.expire(); n.w.node().acquire(1, "b"); return "" },
 	} {
 		t.Run("LS41/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
@@ -119,6 +118,35 @@ func TestTransactLate(t *testing.T) {
 				want := next(a)
 				late.deliver()
 				w.wantCount(want)
+			})
+		})
+	}
+}
+
+// An extension keeps the epoch, and so it settles nothing: what arrives after it is applied, and
+// work that knows nothing of it is refused.
+func TestExtensionSettlesNothing(t *testing.T) {
+	for name, extend := range map[string]func(n *node) dynamolease.Lease{
+		"renew":   func(n *node) dynamolease.Lease { return n.renew("a", 1)[0] },
+		"acquire": func(n *node) dynamolease.Lease { return n.acquire(1, "a") },
+		"all":     func(n *node) dynamolease.Lease { return n.acquireAll("a", []int{1, 2})[0] },
+	} {
+		t.Run("LS46/"+name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a, late := w.node(), newMailbox()
+				prepareFenced(a)
+				a.Path.Next("TransactWriteItems", late.post())
+				w.wantUnknown("transact", a.transact(w.giveUp()))
+				extended := extend(a)
+				late.deliver()
+				w.wantCount("1")
+				for _, lease := range []dynamolease.Lease{a.lease, extended} {
+					err := a.Transact(w.Context(), lease, []byte("6"), w.increment("counter"))
+					if !errors.Is(err, dynamolease.ErrEarlierApplied) {
+						w.Errorf("transact under %+v: %v", lease, err)
+					}
+				}
+				w.wantCount("1")
 			})
 		})
 	}

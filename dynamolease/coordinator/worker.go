@@ -19,7 +19,9 @@ type worker struct {
 	// invalid is set when the handler must not count on the lease any more, whatever it has left.
 	invalid atomic.Bool
 
-	checkpoint []byte // for the next call of the handler; only the goroutine that calls it uses this
+	// resumed is the lease for the next call of the handler, with the checkpoint to go on from; only
+	// the goroutine that calls it uses this.
+	resumed dynamolease.Lease
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -36,7 +38,7 @@ type worker struct {
 func newWorker(session *dynamolease.Session, lease dynamolease.Lease) *worker {
 	w := &worker{
 		groupName: lease.Group, partition: lease.Partition, epoch: lease.Epoch, session: session,
-		checkpoint: lease.Checkpoint, done: make(chan struct{}),
+		resumed: lease, done: make(chan struct{}),
 	}
 	w.lease.Store(&lease)
 	return w

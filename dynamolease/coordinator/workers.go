@@ -68,9 +68,7 @@ func call(handler Handler, w *worker) (err error) {
 			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	lease := *w.lease.Load()
-	lease.Checkpoint = w.checkpoint
-	return handler(w.ctx, Assignment{lease, w})
+	return handler(w.ctx, Assignment{w.resumed, w})
 }
 
 // resume reads the checkpoint before the handler is called again: the handler may have moved it
@@ -81,7 +79,7 @@ func (c *Coordinator) resume(w *worker) bool {
 		var fenced *dynamolease.FencedError
 		switch {
 		case err == nil:
-			w.checkpoint = lease.Checkpoint
+			w.resumed = lease
 			return true
 		case errors.As(err, &fenced):
 			c.endLost(w)

@@ -96,7 +96,7 @@ func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 		r.Seen = &known
 	}
 	if c.consult != nil {
-		r.Consult = func(ctx context.Context, seen headWrite, budget *request.Budget, _ time.Duration) error {
+		r.Consult = func(ctx context.Context, seen headWrite, _ rowstore.Moment, budget *request.Budget, _ time.Duration) error {
 			return c.consult(ctx, seen.head, budget)
 		}
 	}

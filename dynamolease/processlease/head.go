@@ -131,5 +131,8 @@ func (w headWrite) WithRev(rev string) headWrite {
 // Supersedes returns false: a write is always conditional on exactly the head that the call saw.
 func (w headWrite) Supersedes(headWrite) bool { return false }
 
+// Requires returns nothing: all that a head holds changes with its rev.
+func (w headWrite) Requires() []rowstore.Attribute { return nil }
+
 // Attributes returns the whole head, without its key.
 func (w headWrite) Attributes() []rowstore.Attribute { return w.attributes() }

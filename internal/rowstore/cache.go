@@ -52,6 +52,16 @@ func (c *Cache[R]) Keep(k Key, known Known[R], at Moment) {
 	}
 }
 
+// Amend changes what is known of a row, if it is known.
+func (c *Cache[R]) Amend(k Key, change func(R) R) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found, ok := c.rows[k]; ok {
+		found.Row = change(found.Row)
+		c.rows[k] = found
+	}
+}
+
 // Forget drops a row.
 func (c *Cache[R]) Forget(k Key) {
 	c.mu.Lock()

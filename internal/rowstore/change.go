@@ -26,8 +26,9 @@ type Change[R Row[R]] struct {
 	// decide from these alone.
 	Propose func(seen Known[R], at Moment) (Proposal[R], error)
 
-	// Consult looks up what Propose needs besides the row; nil for nothing.
-	Consult func(ctx context.Context, seen R, budget *request.Budget, timeout time.Duration) error
+	// Consult looks up what Propose needs besides the row; nil for nothing. The moment lies before the
+	// look at the row.
+	Consult func(ctx context.Context, seen R, at Moment, budget *request.Budget, timeout time.Duration) error
 
 	// Start reports whether a row from the cache will do to begin with; nil to read the row in any
 	// case. A decision not to write must come from a read, since nothing checks it afterwards.
@@ -35,6 +36,10 @@ type Change[R Row[R]] struct {
 
 	// Seen is the row where the caller has looked it up; nil to have it recalled or read.
 	Seen *Known[R]
+
+	// Returns has the change return the row as its write left it, with what others keep in it.
+	// Otherwise that is as it was seen before.
+	Returns bool
 
 	// Counts reports whether a pending write of an earlier call is a success of this one, too; nil
 	// for none.

@@ -28,6 +28,12 @@ func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
 	err := t.Try(ctx, run.Budget, run.timeout, Attempts{
 		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered, NotDone: run.turnedAway,
 	})
+	if err == nil && len(run.returned) > 0 {
+		err = run.see(run.returned)
+	} else if err == nil && run.Returns && !run.fresh { // the client does not pass on what is returned
+		_, err = run.read(ctx)
+		run.unknown = err != nil
+	}
 	if err != nil {
 		return run.fail(err)
 	}
@@ -50,8 +56,9 @@ type running[R Row[R]] struct {
 	doubted  []string // the revs of attempts that were not answered
 	refusals int
 
-	success *Pending[R]
-	answer  request.Answer
+	success  *Pending[R]
+	answer   request.Answer
+	returned Item // the row as the write left it
 }
 
 // next decides from the row what to send. Nothing is sent when there is nothing to write, or when
@@ -62,7 +69,7 @@ func (r *running[R]) next(ctx context.Context) (Send, error) {
 			return nil, err
 		}
 		if r.Consult != nil {
-			if err := r.Consult(ctx, r.seen.Row, r.Budget, r.timeout); err != nil {
+			if err := r.Consult(ctx, r.seen.Row, r.at, r.Budget, r.timeout); err != nil {
 				return nil, err
 			}
 			if r.table.Timeless { // nothing is judged by the time: the attempt begins now
@@ -175,13 +182,18 @@ func (r *running[R]) attempt(p Proposal[R]) Send {
 		revs := r.seen.RevIn(next, r.By)
 		condition = &revs
 	}
-	return r.table.Write(r.table.Update(r.Key, *condition, next.Attributes()), p.Together...)
+	update := r.table.Update(r.Key, *condition, next.Attributes())
+	if r.Returns {
+		return r.table.WriteReturning(update, &r.returned)
+	}
+	return r.table.Write(update, p.Together...)
 }
 
 func (r *running[R]) latest() *Pending[R] { return &r.attempts[len(r.attempts)-1] }
 
 func (r *running[R]) applied(answer request.Answer) {
 	r.success, r.answer, r.seen = r.latest(), answer, Known[R]{Row: r.latest().Row}
+	r.fresh = false
 }
 
 func (r *running[R]) unanswered() {
@@ -242,12 +254,19 @@ func (r *running[R]) own(answer request.Answer) {
 	r.unknown = false
 	for i := range r.attempts {
 		if a := &r.attempts[i]; a.Row.Rev() == r.seen.Row.Rev() {
-			r.success, r.answer, r.seen.Row = a, answer, a.Row
+			r.succeeded(a, answer)
 			return
 		}
 	}
 	if earlier, ok := r.seen.PendingRev(r.seen.Row.Rev()); ok && r.Counts != nil && r.Counts(earlier) {
-		r.success, r.answer, r.seen.Row = &earlier, answer, earlier.Row
+		r.succeeded(&earlier, answer)
+	}
+}
+
+func (r *running[R]) succeeded(by *Pending[R], answer request.Answer) {
+	r.success, r.answer = by, answer
+	if !r.Returns { // what was seen lacks what a row does not keep in the table
+		r.seen.Row = by.Row
 	}
 }
 

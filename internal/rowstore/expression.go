@@ -11,7 +11,14 @@ import (
 type Condition struct {
 	Revs   []string    // the row's rev is one of these, where "" stands for a row that is not there
 	Equal  []Attribute // the row has these attributes, and lacks those without a value
+	AnyOf  Choice      // of one attribute; none without a name
 	Exists bool        // the row is there
+}
+
+// A Choice is the texts that an attribute may have; "" stands for a row that lacks it.
+type Choice struct {
+	Name   string
+	Values []string
 }
 
 // An expression is the text of a conditional write, and what its placeholders stand for.
@@ -25,7 +32,7 @@ type expression struct {
 // newExpression writes attributes (none for a delete or a check) under a condition. Attributes that
 // are not named stay as they are.
 func newExpression(attributes []Attribute, c Condition) expression {
-	n := len(attributes) + len(c.Equal)
+	n := len(attributes) + len(c.Equal) + len(c.AnyOf.Values)
 	e := expression{names: make(map[string]string, n+1), values: make(Item, n+len(c.Revs))}
 	e.update = e.assign(attributes)
 	e.condition = e.require(c)
@@ -54,12 +61,12 @@ func (e *expression) assign(attributes []Attribute) string {
 }
 
 func (e *expression) require(c Condition) string {
-	if len(c.Equal) == 0 && !c.Exists {
-		return e.revs(c.Revs)
-	}
 	var all strings.Builder
 	if len(c.Revs) > 0 {
-		all.WriteString("(" + e.revs(c.Revs) + ")")
+		all.WriteString(e.choice(Choice{AttrRev, c.Revs}, AttrPK))
+	}
+	if c.AnyOf.Name != "" {
+		list(&all, "", " AND ").WriteString(e.choice(c.AnyOf, c.AnyOf.Name))
 	}
 	if c.Exists {
 		list(&all, "", " AND ").WriteString("attribute_exists(" + e.name(AttrPK) + ")")
@@ -77,25 +84,26 @@ func (e *expression) require(c Condition) string {
 	return all.String()
 }
 
-func (e *expression) revs(accepted []string) string {
+// choice accepts the values of an attribute. For "" it requires that the row lacks another one.
+func (e *expression) choice(c Choice, lacks string) string {
 	var absent string
-	var revs strings.Builder
-	for i, rev := range accepted {
-		if rev == "" {
-			absent = "attribute_not_exists(" + e.name(AttrPK) + ")"
+	var values strings.Builder
+	for i, text := range c.Values {
+		if text == "" {
+			absent = "attribute_not_exists(" + e.name(lacks) + ")"
 			continue
 		}
-		value := ":seen" + strconv.Itoa(i)
-		e.values[value] = Text(rev)
-		list(&revs, e.name(AttrRev)+" IN (", ", ").WriteString(value)
+		value := ":seen_" + c.Name + strconv.Itoa(i)
+		e.values[value] = Text(text)
+		list(&values, e.name(c.Name)+" IN (", ", ").WriteString(value)
 	}
 	switch {
-	case revs.Len() == 0:
+	case values.Len() == 0:
 		return absent
 	case absent == "":
-		return revs.String() + ")"
+		return values.String() + ")"
 	default:
-		return absent + " OR " + revs.String() + ")"
+		return "(" + absent + " OR " + values.String() + "))"
 	}
 }
 

@@ -15,7 +15,7 @@ func TestExpression(t *testing.T) {
 	}{
 		{
 			name: "of a row as it was seen", attributes: set, condition: Condition{Revs: []string{"r1", "r0"}},
-			update: "SET #rev = :rev, #exp = :exp REMOVE #owner, #ttl", wantCondition: "#rev IN (:seen0, :seen1)", values: 4,
+			update: "SET #rev = :rev, #exp = :exp REMOVE #owner, #ttl", wantCondition: "#rev IN (:seen_rev0, :seen_rev1)", values: 4,
 		},
 		{
 			name: "of a row that is not there", attributes: set, condition: Condition{Revs: []string{""}},
@@ -23,13 +23,18 @@ func TestExpression(t *testing.T) {
 		},
 		{
 			name: "of a row that may have been written", condition: Condition{Revs: []string{"", "r1"}},
-			wantCondition: "attribute_not_exists(#pk) OR #rev IN (:seen1)", values: 1,
+			wantCondition: "(attribute_not_exists(#pk) OR #rev IN (:seen_rev1))", values: 1,
 		},
 		{
 			name:          "of exactly these attributes",
 			condition:     Condition{Revs: []string{"", "r1"}, Exists: true, Equal: []Attribute{{"owner", Text("a")}, {"ttl", nil}}},
-			wantCondition: "(attribute_not_exists(#pk) OR #rev IN (:seen1)) AND attribute_exists(#pk) AND #owner = :seen_owner AND attribute_not_exists(#ttl)",
+			wantCondition: "(attribute_not_exists(#pk) OR #rev IN (:seen_rev1)) AND attribute_exists(#pk) AND #owner = :seen_owner AND attribute_not_exists(#ttl)",
 			values:        2,
+		},
+		{
+			name:          "of one of several texts",
+			condition:     Condition{AnyOf: Choice{"work", []string{"", "w1", "w2"}}},
+			wantCondition: "(attribute_not_exists(#work) OR #work IN (:seen_work1, :seen_work2))", values: 2,
 		},
 		{name: "without a condition", attributes: set[1:2], update: "REMOVE #owner"},
 	} {

@@ -8,6 +8,10 @@ type Row[R any] interface {
 	WithRev(rev string) R
 	Attributes() []Attribute // what a write sets and removes
 
+	// Requires returns what else a write of the row rests on: attributes that writers change without
+	// a new rev. Nil for nothing.
+	Requires() []Attribute
+
 	// Supersedes reports whether the row may be written on top of another one, which a pending write
 	// for the same writer may have left. False has the write refused if it was applied; the change
 	// is then decided anew.
@@ -42,7 +46,7 @@ func (k Known[R]) RevIn(next R, by any) Condition {
 			revs = append(revs, p.Row.Rev())
 		}
 	}
-	return Condition{Revs: revs}
+	return Condition{Revs: revs, Equal: next.Requires()}
 }
 
 // PendingBy reports whether a write of this writer is pending.

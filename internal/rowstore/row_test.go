@@ -20,6 +20,8 @@ func (r row) WithRev(rev string) row {
 
 func (r row) Supersedes(row) bool { return true }
 
+func (r row) Requires() []Attribute { return nil }
+
 func (r row) Attributes() []Attribute {
 	return []Attribute{{AttrRev, Text(r.rev)}, {"value", Text(r.value)}}
 }

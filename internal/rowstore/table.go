@@ -158,14 +158,31 @@ func (t *Table) Write(update *types.Update, also ...types.TransactWriteItem) Sen
 		return t.Transact(append([]types.TransactWriteItem{{Update: update}}, also...))
 	}
 	return func(ctx context.Context, opt func(*dynamodb.Options)) error {
-		_, err := t.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: update.TableName, Key: update.Key,
-			UpdateExpression: update.UpdateExpression, ConditionExpression: update.ConditionExpression,
-			ExpressionAttributeNames:            update.ExpressionAttributeNames,
-			ExpressionAttributeValues:           update.ExpressionAttributeValues,
-			ReturnValuesOnConditionCheckFailure: update.ReturnValuesOnConditionCheckFailure,
-		}, opt)
+		_, err := t.Client.UpdateItem(ctx, updateInput(update), opt)
 		return err
+	}
+}
+
+// WriteReturning returns the request that writes one row, and puts the row as it is then into row.
+func (t *Table) WriteReturning(update *types.Update, row *Item) Send {
+	return func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		input := updateInput(update)
+		input.ReturnValues = types.ReturnValueAllNew
+		out, err := t.Client.UpdateItem(ctx, input, opt)
+		if err == nil {
+			*row = out.Attributes
+		}
+		return err
+	}
+}
+
+func updateInput(update *types.Update) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName: update.TableName, Key: update.Key,
+		UpdateExpression: update.UpdateExpression, ConditionExpression: update.ConditionExpression,
+		ExpressionAttributeNames:            update.ExpressionAttributeNames,
+		ExpressionAttributeValues:           update.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: update.ReturnValuesOnConditionCheckFailure,
 	}
 }
 

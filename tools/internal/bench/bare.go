@@ -76,15 +76,15 @@ func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
 		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session, #revoked",
-		condition: "#rev IN (:seen0)",
+		condition: "#rev IN (:seen_rev0)",
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
-			":epoch": number(row.epoch),
-			":ttl":   number(now.Add(ttl + 24*time.Hour).Unix()),
-			":rev":   text(rev),
-			":owner": text(b.owner),
-			":exp":   number(now.Add(ttl).UnixMilli()),
-			":seen0": text(row.rev),
+			":epoch":     number(row.epoch),
+			":ttl":       number(now.Add(ttl + 24*time.Hour).Unix()),
+			":rev":       text(rev),
+			":owner":     text(b.owner),
+			":exp":       number(now.Add(ttl).UnixMilli()),
+			":seen_rev0": text(row.rev),
 		},
 		row: held{rev, row.epoch},
 	}
@@ -101,7 +101,7 @@ func leaseNames() map[string]string {
 func (p *put) onlyNew() {
 	p.condition = "attribute_not_exists(#pk)"
 	p.names["#pk"] = "pk"
-	delete(p.values, ":seen0")
+	delete(p.values, ":seen_rev0")
 }
 
 func (b *bare) release(ctx context.Context, partition int) error {
@@ -109,13 +109,13 @@ func (b *bare) release(ctx context.Context, partition int) error {
 	row, rev := b.rows[sk], uuid.NewString()
 	return b.put(ctx, "L#"+b.group, sk, put{
 		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session, #revoked",
-		condition: "#rev IN (:seen0)",
+		condition: "#rev IN (:seen_rev0)",
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
-			":epoch": number(row.epoch),
-			":ttl":   number(time.Now().Add(24 * time.Hour).Unix()),
-			":rev":   text(rev),
-			":seen0": text(row.rev),
+			":epoch":     number(row.epoch),
+			":ttl":       number(time.Now().Add(24 * time.Hour).Unix()),
+			":rev":       text(rev),
+			":seen_rev0": text(row.rev),
 		},
 		row: held{rev, row.epoch},
 	})
@@ -202,16 +202,16 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	now, rev := time.Now(), uuid.NewString()
 	p := put{
 		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked, #signals",
-		condition: "#rev IN (:seen0)",
+		condition: "#rev IN (:seen_rev0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
-			":node":    text(node),
-			":address": text(address),
-			":exp":     number(now.Add(ttl).UnixMilli()),
-			":ttl":     number(now.Add(ttl + 24*time.Hour).Unix()),
-			":rev":     text(rev),
-			":groups":  texts(groups),
-			":seen0":   text(row.rev),
+			":node":      text(node),
+			":address":   text(address),
+			":exp":       number(now.Add(ttl).UnixMilli()),
+			":ttl":       number(now.Add(ttl + 24*time.Hour).Unix()),
+			":rev":       text(rev),
+			":groups":    texts(groups),
+			":seen_rev0": text(row.rev),
 		},
 		row: held{rev: rev},
 	}
@@ -230,16 +230,16 @@ func (b *bare) leave(ctx context.Context, node string) error {
 	now, rev := time.Now(), uuid.NewString()
 	return b.put(ctx, "M#"+b.service, sk, put{
 		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked, #signals",
-		condition: "#rev IN (:seen0)",
+		condition: "#rev IN (:seen_rev0)",
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
-			":node":    text(node),
-			":address": text("-"),
-			":exp":     number(1),
-			":ttl":     number(now.Add(24 * time.Hour).Unix()),
-			":rev":     text(rev),
-			":left":    number(now.UnixMilli()),
-			":seen0":   text(b.rows[sk].rev),
+			":node":      text(node),
+			":address":   text("-"),
+			":exp":       number(1),
+			":ttl":       number(now.Add(24 * time.Hour).Unix()),
+			":rev":       text(rev),
+			":left":      number(now.UnixMilli()),
+			":seen_rev0": text(b.rows[sk].rev),
 		},
 		row: held{rev: rev},
 	})

@@ -111,11 +111,11 @@ func checkOutput(t *testing.T, r *report) {
 
 func TestSameRequests(t *testing.T) {
 	request := func(body string) []exchange { return []exchange{{op: "UpdateItem", request: []byte(body)}} }
-	ours := request(`{"Key":{"pk":{"S":"abc"}},"ConditionExpression":"#rev IN (:seen0)"}`)
+	ours := request(`{"Key":{"pk":{"S":"abc"}},"ConditionExpression":"#rev IN (:seen_rev0)"}`)
 	for name, other := range map[string][]exchange{
-		"another value":     request(`{"ConditionExpression":"#rev IN (:seen0)","Key":{"pk":{"S":"xyz"}}}`),
-		"a longer value":    request(`{"ConditionExpression":"#rev IN (:seen0)","Key":{"pk":{"S":"abcd"}}}`),
-		"another condition": request(`{"ConditionExpression":"#rev = :seen0","Key":{"pk":{"S":"abc"}}}`),
+		"another value":     request(`{"ConditionExpression":"#rev IN (:seen_rev0)","Key":{"pk":{"S":"xyz"}}}`),
+		"a longer value":    request(`{"ConditionExpression":"#rev IN (:seen_rev0)","Key":{"pk":{"S":"abcd"}}}`),
+		"another condition": request(`{"ConditionExpression":"#rev = :seen_rev0","Key":{"pk":{"S":"abc"}}}`),
 		"no condition":      request(`{"Key":{"pk":{"S":"abc"}}}`),
 		"one more":          append(request(`{}`), ours...),
 		"another operation": {{op: "PutItem", request: ours[0].request}},

@@ -1,0 +1,120 @@
+package dynamolease
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/dynamolease/dynamolease/internal/request"
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// session reads the row of a session, strongly consistent, and closes the session if it has surely
+// expired. It returns the row as it is then: empty for a session that is gone.
+func (s *Store) session(
+	ctx context.Context, k rowstore.Key, at rowstore.Moment, budget *request.Budget, timeout time.Duration,
+) (memberRow, error) {
+	if s.closed.contains(k) {
+		return memberRow{}, nil
+	}
+	row, err := s.readSession(ctx, k, budget, timeout)
+	switch {
+	case err != nil, row.live(at), row.rev == "":
+		return row, err
+	case row.over():
+		s.closed.add(k)
+		return row, nil
+	}
+	c := &closing{store: s, dead: row, at: at, budget: budget.Share(), timeout: timeout}
+	return c.run(ctx)
+}
+
+func (s *Store) readSession(
+	ctx context.Context, k rowstore.Key, budget *request.Budget, timeout time.Duration,
+) (memberRow, error) {
+	found, _, err := s.rows.Get(ctx, k, budget, timeout)
+	if err != nil || len(found) == 0 {
+		return memberRow{}, err
+	}
+	return decodeMember(found)
+}
+
+// A closing closes a session that has surely expired. The rev decides: a heartbeat that lands first
+// keeps the session, and one that lands later is refused. From then on nothing about the session
+// changes, and each of its leases is a row that anybody takes by a compare-and-set of its own.
+type closing struct {
+	store   *Store
+	dead    memberRow
+	at      rowstore.Moment
+	budget  *request.Budget
+	timeout time.Duration
+
+	latest memberRow // the row as it is now; as it was seen dead, until that is known
+}
+
+// run returns the row as it is then. Several callers of one process close a session once.
+func (c *closing) run(ctx context.Context) (memberRow, error) {
+	sessions := c.store.closed
+	unlock, err := sessions.closing.Lock(ctx, c.dead.key)
+	if err != nil {
+		return c.dead, err
+	}
+	defer unlock()
+	closed := c.dead.closed(c.at).WithRev(uuid.NewString())
+	if sessions.contains(c.dead.key) {
+		return closed, nil
+	}
+	asSeen := rowstore.Condition{Revs: []string{c.dead.rev}}
+	c.latest = c.dead
+	err = c.store.rows.Try(ctx, c.budget, c.timeout, rowstore.Attempts{
+		Next: func(context.Context) (rowstore.Send, error) {
+			if c.latest.rev != c.dead.rev {
+				return nil, nil
+			}
+			return c.store.rows.Write(c.store.rows.Update(c.dead.key, asSeen, closed.Attributes())), nil
+		},
+		Done:    func(request.Answer) { c.latest = closed },
+		Refused: c.refused,
+	})
+	if err != nil {
+		return c.dead, c.store.explainClosing(err, c.dead)
+	}
+	if c.latest.over() {
+		sessions.add(c.dead.key)
+	}
+	return c.latest, nil
+}
+
+// refused looks at the row that has come between: closed by an attempt whose answer was lost or by
+// anybody else, alive, or gone.
+func (c *closing) refused(ctx context.Context, _ request.Answer, refusal error) (wait bool, err error) {
+	if row, _ := rowstore.RefusedRow(refusal); len(row) > 0 {
+		c.latest, err = decodeMember(row)
+	} else {
+		c.latest, err = c.store.readSession(ctx, c.dead.key, c.budget, c.timeout)
+	}
+	return true, err
+}
+
+// explainClosing says what a node lacks that may take leases over, but not close dead sessions.
+func (s *Store) explainClosing(err error, dead memberRow) error {
+	if request.Denied(err) {
+		return &SetupError{s.rows.Name, "these credentials may not close the dead session " + dead.session,
+			fmt.Sprintf("grant dynamodb:UpdateItem on the partition key %s, too: a takeover marks the session as over", dead.key.PK), err}
+	}
+	return fmt.Errorf("close the dead session %s: %w", dead.session, err)
+}
+
+// over reports whether nothing about the session changes any more.
+func (r memberRow) over() bool { return r.rev != "" && r.exp == 1 && r.left > 0 }
+
+// closed returns the row of a session that is over. Its ttl stays: it says when the session died.
+func (r memberRow) closed(at rowstore.Moment) memberRow {
+	r.exp = 1
+	if r.left == 0 {
+		r.left = at.Latest()
+	}
+	return r
+}
