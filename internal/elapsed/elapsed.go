@@ -15,10 +15,15 @@
 //     the others look expired. A judge counts with [Reading.Min], which is the
 //     monotonic clock and nothing else.
 //
+// The monotonic clock itself may run fast or slow for a while: a time service
+// slews it, by up to 500 ppm as a rule, and by a twelfth with chrony's defaults.
+// Where the kernel has a raw clock, which nobody slews (CLOCK_MONOTONIC_RAW), Min
+// follows the slower of the two and Max the faster.
+//
 // What this cannot do: a pause that no clock of the node shows (the machine was
 // stopped and its wall clock not set yet) is not in Max either. Writes that are
-// fenced by an epoch are the remedy for that. Nor is the rate of the clocks
-// corrected here; users of a Reading allow for drift themselves.
+// fenced by an epoch are the remedy for that. Nor is the rate of the machine's
+// oscillator corrected here; users of a Reading allow for drift themselves.
 package elapsed
 
 import (
@@ -31,6 +36,9 @@ import (
 // the scheduling noise of a reading. A pause that is seen by the wall clock
 // only, and follows upon a smaller step back, is underestimated by that step.
 const stepTolerance = 10 * time.Millisecond
+
+// rawInterval is how seldom the raw clock is read: that is a system call.
+const rawInterval = 10 * time.Millisecond
 
 // Reading is the time that has passed since the origin of the [Stopwatch] that it
 // was read from. Only readings of one Stopwatch can be compared.
@@ -53,14 +61,20 @@ func System(ignoreWall bool) Stopwatch {
 }
 
 // tracker derives a Reading from the sources. It accumulates in jumped what the
-// other clocks have gained on the monotonic one.
+// other clocks have gained on the monotonic one, and in hurried what the
+// monotonic clock has gained on the raw one.
 type tracker struct {
 	src sources
 
-	mu     sync.Mutex
-	jumped time.Duration
-	boot   reference
-	wall   reference
+	mu      sync.Mutex
+	jumped  time.Duration
+	hurried time.Duration
+	least   time.Duration // the latest Min
+	boot    reference
+	wall    reference
+	raw     reference
+	mono    reference     // against the raw clock
+	sampled time.Duration // the monotonic clock when the raw one was read
 }
 
 func newTracker(src sources) *tracker {
@@ -68,6 +82,10 @@ func newTracker(src sources) *tracker {
 	t := &tracker{src: src}
 	t.boot.offset = now.boot - now.mono
 	t.wall.offset = now.wall - now.mono
+	t.least = now.mono
+	if before, mono, after, ok := src.readRaw(); ok {
+		t.raw.offset, t.mono.offset, t.sampled = before-mono, mono-after, mono
+	}
 	return t
 }
 
@@ -84,7 +102,22 @@ func (t *tracker) read() Reading {
 		t.boot.gain(now.boot-now.mono),
 		t.wall.gain(now.wall-now.mono),
 	)
-	return Reading{Min: now.mono, Max: now.mono + t.jumped}
+	t.compare(now.mono)
+	t.least = max(t.least, now.mono-t.hurried) // the last look may have come late by its interval
+	return Reading{Min: t.least, Max: now.mono + t.jumped}
+}
+
+// compare looks by how much the monotonic clock is slewed. Between two looks it
+// gains or loses less than a millisecond.
+func (t *tracker) compare(mono time.Duration) {
+	if mono-t.sampled < rawInterval {
+		return
+	}
+	if before, mono, after, ok := t.src.readRaw(); ok {
+		t.jumped += t.raw.gain(before - mono)
+		t.hurried += t.mono.gain(mono - after)
+		t.sampled = mono
+	}
 }
 
 // reference is the greatest offset that a clock has had to the monotonic clock

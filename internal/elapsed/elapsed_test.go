@@ -149,6 +149,49 @@ func TestSlowSlew(t *testing.T) {
 	}
 }
 
+// A monotonic clock that is slewed, by much: Min follows the slower of it and the raw clock, and Max
+// the faster, also while they take turns.
+func TestSlewedMonotonicClock(t *testing.T) {
+	const part = 12 // chrony slews by a twelfth
+	for name, slew := range map[string]func(m *machine, second int) (fast, slow bool){
+		"fast": func(*machine, int) (bool, bool) { return true, false },
+		"slow": func(*machine, int) (bool, bool) { return false, true },
+		"fast, then slow": func(_ *machine, second int) (bool, bool) {
+			return second < 500, second >= 500
+		},
+		"not at all": func(*machine, int) (bool, bool) { return false, false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var raw time.Duration
+			m := newMachine(func(s *sources) { s.raw = func() time.Duration { return raw } })
+			start := m.clock.read()
+			var real, least, most time.Duration
+			for second := range 1000 {
+				d := time.Second
+				switch fast, slow := slew(m, second); {
+				case fast:
+					d += d / part
+				case slow:
+					d -= d / part
+				}
+				m.run(d)
+				raw += time.Second
+				real += time.Second
+				least += min(d, time.Second)
+				most += max(d, time.Second)
+				now := m.clock.read()
+				if gotLeast, gotMost := now.Min-start.Min, now.Max-start.Max; gotLeast > real || gotMost < real {
+					t.Fatalf("after %v: between %v and %v", real, gotLeast, gotMost)
+				}
+			}
+			now := m.clock.read()
+			if gotLeast, gotMost := now.Min-start.Min, now.Max-start.Max; gotLeast < least-2*stepTolerance || gotMost > most+2*stepTolerance {
+				t.Errorf("between %v and %v, want %v and %v", gotLeast, gotMost, least, most)
+			}
+		})
+	}
+}
+
 // Neither bound decreases, Min is the monotonic clock, and Max covers the time
 // that really passed as long as the wall clock is not set back by less than the
 // tolerance.

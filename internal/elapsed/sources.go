@@ -6,6 +6,8 @@ import "time"
 type sources struct {
 	// boot is nil where there is no clock that counts suspended time.
 	boot func() time.Duration
+	// raw is nil where there is no clock that is never slewed.
+	raw func() time.Duration
 	// wallAndMono reads the wall clock first, with as little as possible
 	// between the two.
 	wallAndMono func() (wall, mono time.Duration)
@@ -38,10 +40,23 @@ func (s sources) read() snapshot {
 	return now
 }
 
+// readRaw reads the raw clock before and after the monotonic one. Whatever comes
+// in between, neither clock looks as if it had gained on the other: what is
+// compared is the earlier raw reading where the raw clock may have gained, and the
+// later one where the monotonic clock may have.
+func (s sources) readRaw() (before, mono, after time.Duration, ok bool) {
+	if s.raw == nil {
+		return 0, 0, 0, false
+	}
+	before = s.raw()
+	_, mono = s.wallAndMono()
+	return before, mono, s.raw(), true
+}
+
 func systemSources(ignoreWall bool) sources {
 	origin := time.Now()
 	return sources{
-		boot: bootClock(),
+		boot: bootClock(), raw: rawClock(),
 		wallAndMono: func() (wall, mono time.Duration) {
 			now := time.Now() // reads the wall clock, then the monotonic one
 			return time.Duration(now.UnixNano()), now.Sub(origin)
