@@ -22,6 +22,7 @@ const (
 	attrService    = "service"
 	attrSession    = "session"
 	attrOpened     = "opened"
+	attrLasts      = "lasts"
 	attrLeft       = "left"
 	attrCheckpoint = "checkpoint"
 	attrWork       = "work"

@@ -50,13 +50,15 @@ func (s *Store) live(ctx context.Context, rows []leaseRow, at rowstore.Moment) (
 			}
 			members, broken, rowsErr := rowstore.Sift(found)
 			for _, member := range members {
-				sessions[member.key] = member
+				if s.alive(member, at) {
+					sessions[member.key] = member
+				}
 			}
 			maps.Copy(unreadable, broken)
 			malformed = errors.Join(malformed, rowsErr)
 		}
 		session := sessions[row.session]
-		if !row.unexpired(at) && (!row.inSession() || !session.live(at) && !unreadable[row.session]) {
+		if !row.unexpired(at) && (!row.inSession() || session.rev == "" && !unreadable[row.session]) {
 			continue
 		}
 		lease := row.lease()

@@ -53,18 +53,18 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 		return nil, s.explain(err, "read members of %s", service)
 	}
 	rows, _, malformed := rowstore.Sift(found.Rows)
-	return newest(rows, found.At), s.explain(malformed, "read members of %s", service)
+	return s.newest(rows, found.At), s.explain(malformed, "read members of %s", service)
 }
 
 // newest lists each node once, by the latest of its live rows: a node that restarted has another
 // session, and that one says where the node is found.
-func newest(rows []serviceRow, at rowstore.Moment) []Member {
+func (s *Store) newest(rows []serviceRow, at rowstore.Moment) []Member {
 	latest := make(map[string]memberRow)
 	drained := make(map[string]bool)
 	for _, found := range rows {
 		drained[found.drain.node] = found.drain.on
 		row := found.member
-		if former, ok := latest[row.node]; row.live(at) && row.left == 0 && (!ok || former.opened <= row.opened) {
+		if former, ok := latest[row.node]; s.alive(row, at) && row.left == 0 && (!ok || former.opened <= row.opened) {
 			latest[row.node] = row
 		}
 	}

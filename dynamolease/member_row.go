@@ -17,6 +17,7 @@ type memberRow struct {
 	groups  []string
 	session string // the node, '#', and the session's id; empty for a member by heartbeats
 	opened  int64  // store time in milliseconds at which the session was opened
+	lasts   int64  // the session's ttl in milliseconds; 0 where the row does not say
 	left    int64  // store time in milliseconds at which the node was taken off the members, 0 while it is one
 	exp     int64  // store time in milliseconds
 	ttl     int64
@@ -63,6 +64,9 @@ func decodeMember(row rowstore.Item) (memberRow, error) {
 	name := member.node
 	if d.Has(attrSession) {
 		member.session, member.opened = d.Text(attrSession), d.Positive(attrOpened)
+		if d.Has(attrLasts) {
+			member.lasts = d.Positive(attrLasts)
+		}
 		name = member.session
 		if !strings.HasPrefix(member.session, member.node+"#") {
 			d.Fail(attrSession, "is not of the node")
@@ -115,6 +119,9 @@ func (r memberRow) Attributes() []rowstore.Attribute {
 		list = append(list, rowstore.Attribute{Name: attrSession, Value: rowstore.Text(r.session)},
 			rowstore.Attribute{Name: attrOpened, Value: rowstore.Number(r.opened)})
 	}
+	if r.lasts > 0 {
+		list = append(list, rowstore.Attribute{Name: attrLasts, Value: rowstore.Number(r.lasts)})
+	}
 	return list
 }
 
@@ -127,6 +134,18 @@ func (r memberRow) extended(ttl time.Duration, at rowstore.Moment) memberRow {
 
 // live reports whether the row is there and may not have expired.
 func (r memberRow) live(at rowstore.Moment) bool { return r.rev != "" && r.exp > at.Earliest() }
+
+// over reports whether nothing about the session changes any more.
+func (r memberRow) over() bool { return r.rev != "" && r.exp == 1 && r.left > 0 }
+
+// closed returns the row of a session that is over. Its ttl stays: it says when the session died.
+func (r memberRow) closed(at rowstore.Moment) memberRow {
+	r.exp = 1
+	if r.left == 0 {
+		r.left = at.Latest()
+	}
+	return r
+}
 
 func (r memberRow) member() Member {
 	return Member{

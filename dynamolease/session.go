@@ -61,7 +61,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	}
 	id := node.Name + "#" + uuid.NewString()
 	row := node.row(sessionKey(node.Service, id))
-	row.session = id
+	row.session, row.lasts = id, ttl.Milliseconds()
 	done, err := rowstore.Change[memberRow]{
 		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl,
 		Seen:   &rowstore.Known[memberRow]{}, // the id is new, and so there is no row

@@ -11,8 +11,8 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// session reads the row of a session, strongly consistent, and closes the session if it has surely
-// expired. It returns the row as it is then: empty for a session that is gone.
+// session reads the row of a session, strongly consistent, and closes the session if it is surely
+// dead. It returns the row as it is then: empty for a session that is gone.
 func (s *Store) session(
 	ctx context.Context, k rowstore.Key, at rowstore.Moment, budget *request.Budget, timeout time.Duration,
 ) (memberRow, error) {
@@ -21,7 +21,7 @@ func (s *Store) session(
 	}
 	row, err := s.readSession(ctx, k, budget, timeout)
 	switch {
-	case err != nil, row.live(at), row.rev == "":
+	case err != nil, row.rev == "", s.alive(row, at):
 		return row, err
 	case row.over():
 		s.closed.add(k)
@@ -41,7 +41,15 @@ func (s *Store) readSession(
 	return decodeMember(found)
 }
 
-// A closing closes a session that has surely expired. The rev decides: a heartbeat that lands first
+// alive reports whether the session of a row that has just been read may still be alive. It is dead
+// when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
+// node's own clock: whichever is certain first.
+func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
+	dead := s.watch.see(row)
+	return row.live(at) && !dead
+}
+
+// A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first
 // keeps the session, and one that lands later is refused. From then on nothing about the session
 // changes, and each of its leases is a row that anybody takes by a compare-and-set of its own.
 type closing struct {
@@ -105,16 +113,4 @@ func (s *Store) explainClosing(err error, dead memberRow) error {
 			fmt.Sprintf("grant dynamodb:UpdateItem on the partition key %s, too: a takeover marks the session as over", dead.key.PK), err}
 	}
 	return fmt.Errorf("close the dead session %s: %w", dead.session, err)
-}
-
-// over reports whether nothing about the session changes any more.
-func (r memberRow) over() bool { return r.rev != "" && r.exp == 1 && r.left > 0 }
-
-// closed returns the row of a session that is over. Its ttl stays: it says when the session died.
-func (r memberRow) closed(at rowstore.Moment) memberRow {
-	r.exp = 1
-	if r.left == 0 {
-		r.left = at.Latest()
-	}
-	return r
 }

@@ -27,6 +27,7 @@ type Store struct {
 	working *rowstore.KeyedLock // leases under which fenced work is going on
 	works   *knownWorks
 	closed  *closedSessions
+	watch   *sessionWatch
 
 	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
@@ -53,11 +54,11 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 	if o.OnRequest != nil {
 		sender.OnReport(reporter(o.OnRequest))
 	}
+	times := &rowstore.Time{Elapsed: node, Store: clock, Slack: o.Clock.Slack, Drift: o.Clock.DriftPPM}
 	return &Store{
 		client: client,
 		rows: &rowstore.Table{
-			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout,
-			Time: &rowstore.Time{Elapsed: node, Store: clock, Slack: o.Clock.Slack, Drift: o.Clock.DriftPPM},
+			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout, Time: times,
 		},
 		renewal:   o.Renewal,
 		retention: retention{row: o.Retention},
@@ -67,6 +68,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		working:   rowstore.NewKeyedLock(),
 		works:     newKnownWorks(),
 		closed:    newClosedSessions(),
+		watch:     newSessionWatch(times),
 	}, nil
 }
 

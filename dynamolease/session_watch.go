@@ -1,0 +1,75 @@
+package dynamolease
+
+import (
+	"sync"
+	"time"
+
+	"github.com/dynamolease/dynamolease/internal/rowstore"
+)
+
+// A sessionWatch tells by this node's own clock that a session is dead: its row has kept one rev for
+// as long as the session lasts.
+//
+// Time counts from when the answer arrived that first showed the rev. The heartbeat that left the
+// rev began before that, and so did its sender's own count. The sender may believe in that heartbeat
+// for the session's ttl, on its own clock; the drift of both clocks comes on top here. A heartbeat
+// that lands meanwhile leaves another rev, by which the closing of the session is refused.
+type sessionWatch struct {
+	time *rowstore.Time
+
+	mu   sync.Mutex
+	rows map[rowstore.Key]sighting
+	full int // sweep at so many rows
+}
+
+// A sighting is a rev, and between which readings of this node's clock it was seen.
+type sighting struct {
+	rev           string
+	first, latest time.Duration
+}
+
+const (
+	firstWatchSweep = 1024
+	// unseen is after how long a row is watched no more. A row that comes back is watched anew.
+	unseen = time.Hour
+)
+
+func newSessionWatch(clock *rowstore.Time) *sessionWatch {
+	return &sessionWatch{time: clock, rows: make(map[rowstore.Key]sighting), full: firstWatchSweep}
+}
+
+// see notes the row of a session that has just been read, and reports whether the session is dead.
+func (w *sessionWatch) see(row memberRow) (dead bool) {
+	if row.lasts == 0 || row.over() {
+		return false
+	}
+	now := w.time.Elapsed().Min
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.rows[row.key]
+	if s.rev != row.rev {
+		s = sighting{rev: row.rev, first: now}
+	}
+	s.latest = now
+	w.rows[row.key] = s
+	if len(w.rows) >= w.full {
+		w.sweep(now)
+	}
+	return now-s.first >= w.certain(time.Duration(row.lasts)*time.Millisecond)
+}
+
+// certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
+// twice the drift of one, and a little for the product of both.
+func (w *sessionWatch) certain(lasts time.Duration) time.Duration {
+	const both = 2.05
+	return lasts + time.Duration(both*float64(w.time.Drift)*float64(lasts)/1e6)
+}
+
+func (w *sessionWatch) sweep(now time.Duration) {
+	for k, s := range w.rows {
+		if now-s.latest > unseen {
+			delete(w.rows, k)
+		}
+	}
+	w.full = max(firstWatchSweep, 2*len(w.rows))
+}
