@@ -112,5 +112,5 @@ func (a *claim) pause(ctx context.Context, reason error) error {
 func mayPass(reason error) bool {
 	var setup *dynamolease.SetupError
 	var argument *dynamolease.ArgumentError
-	return !errors.Is(reason, ErrInvalid) && !errors.As(reason, &setup) && !errors.As(reason, &argument)
+	return !errors.Is(reason, ErrInvalid) && !errors.Is(reason, ErrSuperseded) && !errors.As(reason, &setup) && !errors.As(reason, &argument)
 }

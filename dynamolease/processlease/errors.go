@@ -29,12 +29,12 @@ var (
 	ErrMissing = fmt.Errorf("%w: missing record", ErrInvalid)
 
 	// ErrSuperseded is returned if the owner had the lease and lost it: another boot took over, or
-	// the owner resigned. It is an [ErrInvalid], but nothing is wrong with the rows. A boot that
-	// wants the lease again needs a new owner.
+	// the owner resigned. Nothing is wrong with the rows, so it is no [ErrInvalid]. A boot that wants
+	// the lease again needs a new owner.
 	//
 	// [Identity.Acquire] also returns it in one more case: a write of its own was applied, and the
 	// answer was lost for so long that another boot took over meanwhile.
-	ErrSuperseded = fmt.Errorf("%w: the owner was superseded or has resigned, a boot that wants the lease again needs a new owner", ErrInvalid)
+	ErrSuperseded = errors.New("process lease superseded: the owner lost it to another boot or has resigned, a boot that wants it again needs a new owner")
 
 	// ErrDeadline is returned if too little time is left: for a full observation, for the budget
 	// of a call, or for a new manager. Call again with more time. As the cause of a [Manager]'s

@@ -43,20 +43,17 @@ func (s *Identity) Load(ctx context.Context) (lease Record, found bool, err erro
 	return h.Record, h.exists(), s.explain(err, "load")
 }
 
-// checkFresh returns [ErrSuperseded] for an owner that was superseded. If such an owner got the
-// lease again, nobody could supersede it a second time, because its fence is already in the
-// table. The node could then never have another owner.
+// checkFresh returns [ErrSuperseded] for an owner that was superseded, also if somebody deleted the
+// head since. If such an owner got the lease again, nobody could supersede it a second time, because
+// its fence is already in the table. The node could then never have another owner.
 //
 // Call checkFresh after a read of the head: the answer stays true for as long as that head does.
 func (s *Identity) checkFresh(ctx context.Context, owner uuid.UUID, budget *request.Budget) error {
-	row, err := s.authority.get(ctx, predecessorKey(s.node, owner), budget)
-	if err != nil {
-		return err
+	f, found, err := s.authority.evidence(ctx, s.node, predecessorKey(s.node, owner), budget)
+	if found {
+		return fmt.Errorf("%w: %v by %v", ErrSuperseded, owner, f.Successor)
 	}
-	if len(row) > 0 {
-		return fmt.Errorf("%w: %v", ErrSuperseded, owner)
-	}
-	return nil
+	return err
 }
 
 func (s *Identity) explain(err error, operation string) error {

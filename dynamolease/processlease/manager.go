@@ -74,12 +74,14 @@ func (m *Manager) Close() {
 }
 
 // Resign closes the manager and then marks the lease in the table as given up, so that the next
-// boot takes over at once. Before you call it, stop all work that needs the lease. If another
-// boot has already taken over, Resign writes nothing.
+// boot takes over at once. Before you call it, stop all work that needs the lease. It is final for
+// the owner: Resign also ends a later manager of it, and no other can begin. If another boot has
+// already taken over, Resign writes nothing.
 //
-// If Resign returns an error, the mark may be missing. The next boot then waits as after Close.
+// If Resign returns nil, the lease is given up. If it returns an error, the mark may be missing, and
+// the next boot then waits as after Close. Resign may be called until it returns nil.
 func (m *Manager) Resign(ctx context.Context) error {
-	m.acquired.over.Store(true)
+	m.acquired.boot.close()
 	m.Close()
 	return m.identity.resign(ctx, m.own)
 }

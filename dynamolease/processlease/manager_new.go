@@ -18,21 +18,21 @@ type ManagerOptions struct {
 // NewManager begins to renew a lease that this boot has just acquired. The manager renews until ctx
 // ends, until Close or Resign, or until the lease is lost. Call Close or Resign in the end.
 //
-// The error is a [dynamolease.ArgumentError] if
+// An owner has one valid manager at a time for each [Authority]. The error is a
+// [dynamolease.ArgumentError] if
 //
-//   - the outcome is not from a call that acquired the lease,
-//   - an earlier manager of the lease resigned, or saw that another boot holds it, or
+//   - the result is not from a call that acquired the lease,
+//   - the owner has a manager that is valid,
+//   - an earlier manager of the owner resigned, or saw that another boot holds the lease,
+//   - the result was used already, or the owner has acquired or renewed the lease since, or
 //   - an option cannot be used.
 //
 // The error is [ErrDeadline] if the lease has already run out.
 func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOptions)) (*Manager, error) {
 	if !acquired.Acquired || acquired.own == nil {
-		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "must be the outcome of a call that acquired the lease"}
+		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "must be the result of a call that acquired the lease"}
 	}
 	own := acquired.own
-	if own.over.Load() {
-		return nil, &dynamolease.ArgumentError{Argument: "acquired", Problem: "was resigned or lost already: acquire again, with a new owner"}
-	}
 	a := own.identity.authority
 	o := ManagerOptions{Interval: a.ttl / 5}
 	for _, fn := range optFns {
@@ -50,9 +50,18 @@ func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOpt
 		done:     make(chan struct{}),
 	}
 	m.lease.Store(&own.head.Record)
+	own.boot.mu.Lock() // until the manager can be closed
+	defer own.boot.mu.Unlock()
+	if err := own.boot.check(); err != nil {
+		return nil, err
+	}
 	if !m.Valid() {
 		return nil, fmt.Errorf("%w: %v have passed since the call asked for the lease", ErrDeadline, a.clock().Max-own.start.Max)
 	}
+	if err := own.boot.checkNewest(own); err != nil {
+		return nil, err
+	}
+	own.boot.manager, own.boot.begun = m, own
 	ctx, m.cancel = context.WithCancelCause(ctx)
 	m.running.Go(func() { m.watch(ctx) })
 	m.running.Go(func() { m.renew(ctx, own.start.Max+o.Interval) })

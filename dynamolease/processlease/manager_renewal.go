@@ -25,10 +25,6 @@ func (m *Manager) watch(ctx context.Context) {
 func (m *Manager) renew(ctx context.Context, next time.Duration) {
 	clock := m.identity.authority.clock
 	for request.Sleep(ctx, next-clock().Max) == nil {
-		if m.Remaining() == 0 { // this node slept through the deadline: it must not write any more
-			m.expire()
-			return
-		}
 		next = m.renewOnce(ctx)
 	}
 }
@@ -37,19 +33,19 @@ func (m *Manager) renew(ctx context.Context, next time.Duration) {
 func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 	a := m.identity.authority
 	started := a.clock().Max
-	out, err := m.identity.renew(ctx, m.own, m)
+	out, err := m.write(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return 0
 	case err == nil && out.Acquired:
 		m.extend(out)
 		return out.own.start.Max + m.interval
-	case err == nil && out.Record.Owner == m.own.Owner:
-		m.acquired.over.Store(true)
+	case err == nil && out.Record.Owner == m.own.Owner && out.Record.Term == m.own.Term:
+		m.acquired.boot.end()
 		m.end(fmt.Errorf("%w: this owner has resigned", ErrStopped))
 		return 0
 	case err == nil:
-		m.acquired.over.Store(true)
+		m.acquired.boot.end()
 		m.end(&HeldError{out.Record})
 		return 0
 	}
@@ -59,6 +55,29 @@ func (m *Manager) renewOnce(ctx context.Context) time.Duration {
 		return started + m.interval // a quick retry does not help while the rows are wrong
 	}
 	return a.clock().Max + min(retryDelay, m.interval)
+}
+
+// write makes one attempt to renew exactly this boot's own term. Only conflicts with transactions are
+// tried again. Earlier attempts of this manager count as its own, each from its own start.
+func (m *Manager) write(ctx context.Context) (Result, error) {
+	s := m.identity
+	c := s.change(m.own.Owner)
+	c.by, c.budget = m, request.Once(2*s.authority.rows.Timeout(s.authority.ttl))
+	c.decide = func(seen head, _ bool) (headWrite, error) {
+		switch {
+		case m.Remaining() == 0: // this node slept through the deadline: it must not write any more
+			m.expire()
+			return headWrite{}, ErrDeadline
+		case !seen.exists():
+			return headWrite{}, missing("the head was deleted")
+		case !seen.heldBy(m.own):
+			return headWrite{}, nil
+		}
+		next, err := seen.renewed(s.authority.ttl)
+		return headWrite{head: next}, err
+	}
+	out, err := c.do(ctx)
+	return out, s.explain(err, "renew")
 }
 
 // extend counts the new deadline from the start of the attempt that was applied, however long its

@@ -144,7 +144,7 @@ func TestManager(t *testing.T) {
 		m := a.manage()
 		a.Path.Next("UpdateItem", dynamotest.LoseRequest())
 		a.Path.Next("UpdateItem", dynamotest.ServerError(500))
-		a.Path.Next("UpdateItem", dynamotest.Conflict())
+		a.Path.Next("UpdateItem", dynamotest.Throttle())
 		a.Path.Next("UpdateItem", dynamotest.AccessDenied())
 		times := a.arrivals("UpdateItem")
 		time.Sleep(2900 * time.Millisecond)
@@ -336,7 +336,7 @@ func TestManager(t *testing.T) {
 		if err := m.Resign(w.Context()); err != nil || b.load().Seq != 2 {
 			w.Errorf("resigned again: %v, %v", err, b.load())
 		}
-		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrSuperseded) || !errors.Is(err, processlease.ErrInvalid) {
+		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrSuperseded) || errors.Is(err, processlease.ErrInvalid) {
 			w.Errorf("the boot that resigned wants it back: %v", err)
 		}
 		if got := b.acquire(); got.Term != 2 || got.Seq != 3 || got.Resigned {

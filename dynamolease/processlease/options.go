@@ -27,7 +27,8 @@ const (
 	// KeepFences is the retention of fences that stay forever.
 	KeepFences time.Duration = -1
 
-	maxTTL = 365 * 24 * time.Hour
+	maxTTL       = 365 * 24 * time.Hour
+	maxRetention = 10 * maxTTL
 )
 
 // retryDelay is the wait between a failed request and the retry, unless the interval of the
@@ -42,7 +43,7 @@ type Options struct {
 
 	// FenceRetention is the time for which a fence stays in the table after the term that it began
 	// was superseded. Until then, a caller that fenced its predecessor can get the proof again.
-	// Defaults to 90 days. [KeepFences] keeps all fences.
+	// Defaults to 90 days, and is 10 years at most. [KeepFences] keeps all fences.
 	FenceRetention time.Duration
 
 	// Logger gets the few messages that an operator should read. Defaults to [slog.Default].
@@ -80,8 +81,8 @@ func (o *Options) validate() error {
 	switch {
 	case o.RequestTimeout < time.Millisecond:
 		return &dynamolease.ArgumentError{Argument: "Options.RequestTimeout", Problem: "must be at least 1ms"}
-	case o.FenceRetention != KeepFences && o.FenceRetention < time.Hour:
-		return &dynamolease.ArgumentError{Argument: "Options.FenceRetention", Problem: "must be at least 1h, or KeepFences"}
+	case o.FenceRetention != KeepFences && (o.FenceRetention < time.Hour || o.FenceRetention > maxRetention):
+		return &dynamolease.ArgumentError{Argument: "Options.FenceRetention", Problem: "must be between 1h and 10 years, or KeepFences"}
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package processlease
 
-import (
-	"sync/atomic"
-
-	"github.com/dynamolease/dynamolease/internal/elapsed"
-)
+import "github.com/dynamolease/dynamolease/internal/elapsed"
 
 // A Result says what came of a try to get a lease.
 type Result struct {
@@ -21,9 +17,9 @@ type Result struct {
 // acquired is the part of a [Result] that a Manager begins with.
 type acquired struct {
 	identity *Identity
+	boot     *boot
 	head     head
 	start    elapsed.Reading // of the attempt that was applied
-	over     atomic.Bool     // a Manager resigned the lease, or saw that it was lost
 }
 
 // A HeldError is returned if another boot holds the lease: by [Identity.Acquire] together with

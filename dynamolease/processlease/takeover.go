@@ -106,6 +106,8 @@ func (s *Identity) tryTakeover(ctx context.Context, o Observation, budget *reque
 	c.seen, c.budget = &o.head, budget
 	c.decide = func(seen head, ours bool) (headWrite, error) {
 		switch {
+		case !seen.exists():
+			return headWrite{}, missing("the head was deleted")
 		case seen == o.head:
 			next, fence, err := seen.succeeded(o.owner, s.authority.ttl)
 			return headWrite{next, fence}, err

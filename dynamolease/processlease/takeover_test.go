@@ -154,13 +154,13 @@ func TestTakeover(t *testing.T) {
 		// A boot that was superseded never gets the lease again: its fence is there, and could not be written once more.
 		a, b := w.boot(), w.boot()
 		m := b.bringUp(a)
-		if _, err := a.store.ObserveRival(w.Context(), a.owner); !errors.Is(err, processlease.ErrInvalid) {
+		if _, err := a.store.ObserveRival(w.Context(), a.owner); !errors.Is(err, processlease.ErrSuperseded) {
 			w.Errorf("observed: %v", err)
 		}
 		if err := m.Resign(w.Context()); err != nil {
 			w.Fatal(err)
 		}
-		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrInvalid) {
+		if _, err := a.store.TryAcquire(w.Context(), a.owner); !errors.Is(err, processlease.ErrSuperseded) {
 			w.Errorf("acquired from one that resigned: %v", err)
 		}
 		if got := w.boot().acquire(); got.Term != 3 {

@@ -34,7 +34,7 @@ func fight(ctx context.Context, t task, record *recorder) error {
 	}
 	for ctx.Err() == nil {
 		acquired, err := store.Acquire(ctx, uuid.New(), time.Minute)
-		if errors.Is(err, processlease.ErrInvalid) && !errors.Is(err, processlease.ErrSuperseded) {
+		if errors.Is(err, processlease.ErrInvalid) {
 			return err
 		}
 		if err == nil {

@@ -17,12 +17,20 @@ const (
 	delayCap   = time.Second
 )
 
+// Delays after a conflict. The transaction that has locked the row ends soon, so a delay that grows
+// would only miss the gap before the next one.
+const (
+	conflictDelay  = 20 * time.Millisecond
+	conflictJitter = 30 * time.Millisecond
+)
+
 // A Budget bounds the attempts of one call. It is not safe for concurrent use.
 type Budget struct {
 	limit time.Time
 	cap   time.Duration
 	tries int
-	once  bool // allows no second attempt
+	grown int  // how often the delay has doubled
+	once  bool // allows no second attempt, except after a conflict
 }
 
 // shortest is the least time in which an attempt is worth making.
@@ -34,7 +42,8 @@ func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
 }
 
-// Once returns a budget that allows one attempt at each request, until total has passed.
+// Once returns a budget that allows one attempt at each request, until total has passed. An attempt
+// that was in conflict with a transaction does not count.
 func Once(total time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), once: true}
 }
@@ -59,11 +68,13 @@ func (b *Budget) Spent() error {
 // Again waits before the next attempt. It returns an error if there is no next attempt, because the
 // context has ended or the budget is used up. The error wraps cause.
 func (b *Budget) Again(ctx context.Context, cause error) error {
-	delay := b.delay(ctx)
+	b.tries++
+	conflict := Conflict(cause)
+	delay := b.delay(ctx, conflict)
 	if err := Ended(ctx); err != nil {
 		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
 	}
-	if b.once || time.Until(b.limit) < delay+shortest {
+	if b.once && !conflict || time.Until(b.limit) < delay+shortest {
 		return fmt.Errorf("gave up after %d attempts: %w", b.tries, cause)
 	}
 	if err := Sleep(ctx, delay); err != nil {
@@ -72,11 +83,14 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 	return nil
 }
 
-// delay returns the next delay. It grows from attempt to attempt, up to the cap. Jitter spreads
-// it over half of its length.
-func (b *Budget) delay(ctx context.Context) time.Duration {
-	longest := min(firstDelay<<min(b.tries, 10), b.cap)
-	b.tries++
+// delay returns the next delay. It grows from attempt to attempt, up to the cap, but not after a
+// conflict. Jitter spreads it over half of its length.
+func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
+	if conflict {
+		return conflictDelay + jitter.Below(ctx, conflictJitter+1)
+	}
+	longest := min(firstDelay<<min(b.grown, 10), b.cap)
+	b.grown++
 	return longest/2 + jitter.Below(ctx, longest/2+1)
 }
 
