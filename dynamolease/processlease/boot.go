@@ -12,10 +12,10 @@ import (
 // could resign it while the other still believes in it. So a boot has one valid manager at a time,
 // and none after it resigned or lost the lease.
 type boot struct {
-	mu     sync.Mutex
-	newest *acquired // by the start of the attempt
-	begun  *acquired // that the latest manager began with
-	over   bool
+	mu   sync.Mutex
+	last uint64 // the number of the latest result
+	used uint64 // the number of the latest result that a manager began with or got
+	over bool   // it has resigned or lost the lease
 
 	manager interface { // the latest one; nil for none
 		Valid() bool
@@ -23,13 +23,19 @@ type boot struct {
 	}
 }
 
-// note takes in a write by which the owner got the lease or renewed it.
-func (b *boot) note(a *acquired) {
+// number returns the number of a new result.
+func (b *boot) number() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.newest == nil || a.start.Max >= b.newest.start.Max {
-		b.newest = a
-	}
+	b.last++
+	return b.last
+}
+
+// renewed takes in that the manager got a new result. Older ones can begin no manager after it.
+func (b *boot) renewed(number uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used = max(b.used, number)
 }
 
 // check returns an error if no manager may begin. The caller holds mu.
@@ -43,10 +49,11 @@ func (b *boot) check() error {
 	return nil
 }
 
-// checkNewest returns an error if no manager may begin with a. The caller holds mu.
-func (b *boot) checkNewest(a *acquired) error {
-	if a != b.newest || a == b.begun {
-		return refuse("was used already, or is older than the owner's latest renewal: acquire again")
+// checkNewer returns an error if a manager began with this result or has a newer one. The caller holds
+// mu.
+func (b *boot) checkNewer(number uint64) error {
+	if number <= b.used {
+		return refuse("was used already, or is older than what an earlier manager had: acquire again")
 	}
 	return nil
 }

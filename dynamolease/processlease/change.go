@@ -67,12 +67,13 @@ func (c *change) do(ctx context.Context) (Result, error) {
 	if applied.fence != nil {
 		a.retire(ctx, applied.fence.Predecessor)
 	}
-	own := &acquired{
-		identity: c.identity, boot: a.boots.get(Participant{c.identity.node, c.owner}),
-		head: applied.head, start: done.Applied.At.Start,
-	}
-	own.boot.note(own)
-	return Result{Record: applied.Record, Acquired: true, Fence: applied.fence, own: own}, nil
+	boot := a.boots.get(Participant{c.identity.node, c.owner})
+	return Result{
+		Record: applied.Record, Acquired: true, Fence: applied.fence,
+		own: &acquired{
+			identity: c.identity, boot: boot, number: boot.number(), head: applied.head, start: done.Applied.At.Start,
+		},
+	}, nil
 }
 
 func (c *change) rowChange(k rowstore.Key) rowstore.Change[headWrite] {

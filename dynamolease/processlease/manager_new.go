@@ -24,7 +24,7 @@ type ManagerOptions struct {
 //   - the result is not from a call that acquired the lease,
 //   - the owner has a manager that is valid,
 //   - an earlier manager of the owner resigned, or saw that another boot holds the lease,
-//   - the result was used already, or the owner has acquired or renewed the lease since, or
+//   - an earlier manager of the owner began with this result, or renewed after it, or
 //   - an option cannot be used.
 //
 // The error is [ErrDeadline] if the lease has already run out.
@@ -58,10 +58,10 @@ func NewManager(ctx context.Context, acquired Result, optFns ...func(*ManagerOpt
 	if !m.Valid() {
 		return nil, fmt.Errorf("%w: %v have passed since the call asked for the lease", ErrDeadline, a.clock().Max-own.start.Max)
 	}
-	if err := own.boot.checkNewest(own); err != nil {
+	if err := own.boot.checkNewer(own.number); err != nil {
 		return nil, err
 	}
-	own.boot.manager, own.boot.begun = m, own
+	own.boot.manager, own.boot.used = m, own.number
 	ctx, m.cancel = context.WithCancelCause(ctx)
 	m.running.Go(func() { m.watch(ctx) })
 	m.running.Go(func() { m.renew(ctx, own.start.Max+o.Interval) })

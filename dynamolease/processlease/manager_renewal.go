@@ -88,5 +88,6 @@ func (m *Manager) extend(out Result) {
 		m.expire()
 		return
 	}
+	m.acquired.boot.renewed(out.own.number)
 	m.lease.Store(&out.own.head.Record)
 }

@@ -18,6 +18,7 @@ type Result struct {
 type acquired struct {
 	identity *Identity
 	boot     *boot
+	number   uint64 // of the boot's results
 	head     head
 	start    elapsed.Reading // of the attempt that was applied
 }
