@@ -187,6 +187,9 @@ func TestLimits(t *testing.T) {
 			"ttl  ":                  authority(client, w.Table, time.Second+1, fine),
 			"ttl   ":                 authority(client, w.Table, 366*24*time.Hour, fine),
 			"Options.RequestTimeout": authority(client, w.Table, ttl, func(o *processlease.Options) { o.RequestTimeout = -1 }),
+			"Options.FenceRetention ": authority(client, w.Table, ttl, func(o *processlease.Options) {
+				o.FenceRetention = 10*365*24*time.Hour + 1
+			}),
 			"Options.FenceRetention": authority(client, w.Table, ttl, func(o *processlease.Options) { o.FenceRetention = time.Minute }),
 			"node":                   storeFor(""),
 			"node ":                  storeFor(strings.Repeat("n", 256)),

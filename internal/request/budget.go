@@ -21,7 +21,7 @@ const (
 // would only miss the gap before the next one.
 const (
 	conflictDelay  = 20 * time.Millisecond
-	conflictJitter = 30 * time.Millisecond
+	conflictSpread = 30 * time.Millisecond
 )
 
 // A Budget bounds the attempts of one call. It is not safe for concurrent use.
@@ -69,7 +69,7 @@ func (b *Budget) Spent() error {
 // context has ended or the budget is used up. The error wraps cause.
 func (b *Budget) Again(ctx context.Context, cause error) error {
 	b.tries++
-	conflict := Conflict(cause)
+	conflict := Conflicting(cause)
 	delay := b.delay(ctx, conflict)
 	if err := Ended(ctx); err != nil {
 		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
@@ -87,7 +87,7 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 // conflict. Jitter spreads it over half of its length.
 func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
 	if conflict {
-		return conflictDelay + jitter.Below(ctx, conflictJitter+1)
+		return conflictDelay + jitter.Below(ctx, conflictSpread+1)
 	}
 	longest := min(firstDelay<<min(b.grown, 10), b.cap)
 	b.grown++

@@ -162,9 +162,9 @@ func TurnedAway(err error) bool {
 	return errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
 }
 
-// Conflict reports whether the store did nothing for no other reason than that a transaction has
+// Conflicting reports whether the store did nothing for no other reason than that a transaction has
 // locked a row.
-func Conflict(err error) bool {
+func Conflicting(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) {
 		var conflict *types.TransactionConflictException

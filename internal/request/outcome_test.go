@@ -102,6 +102,44 @@ func TestBudgetEndsInTime(t *testing.T) {
 	})
 }
 
+// A conflict is over soon: it is tried again after 20 to 50 ms, however often, and by a budget that
+// otherwise allows one attempt, too.
+func TestConflictIsTriedAgainSoon(t *testing.T) {
+	reasons := func(codes ...string) error {
+		var all []types.CancellationReason
+		for _, code := range codes {
+			all = append(all, types.CancellationReason{Code: &code})
+		}
+		return &types.TransactionCanceledException{CancellationReasons: all}
+	}
+	for name, budget := range map[string]func() *Budget{
+		"many": func() *Budget { return NewBudget(5*time.Second, time.Second) },
+		"once": func() *Budget { return Once(5 * time.Second) },
+	} {
+		for kind, conflict := range map[string]error{
+			"request": &types.TransactionConflictException{}, "transaction": reasons("None", "TransactionConflict"),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				b, began := budget(), time.Now()
+				for before := began; ; before = time.Now() {
+					if err := b.Again(t.Context(), fmt.Errorf("write: %w", conflict)); err != nil {
+						break
+					}
+					if took := time.Since(before); took < 20*time.Millisecond || took > 50*time.Millisecond {
+						t.Fatalf("%s, %s: tried again after %v", name, kind, took)
+					}
+				}
+				if took := time.Since(began); took < 4900*time.Millisecond || took > 5*time.Second {
+					t.Errorf("%s, %s: gave up after %v", name, kind, took)
+				}
+			})
+		}
+	}
+	if Once(time.Minute).Again(t.Context(), errors.New("lost")) == nil {
+		t.Error("a second attempt after another failure")
+	}
+}
+
 func TestBudgetEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
