@@ -86,6 +86,13 @@
 // An owner that was superseded is refused ([ErrSuperseded]) while its fence is in the table. If a
 // boot lost its lease and wants it again, it needs a new owner.
 //
+// # One manager
+//
+// If two managers could renew one lease, one could resign while the other still believes in it. So
+// an [Authority] has one valid [Manager] for an owner, and after [Manager.Resign] none ever again.
+// Results share what the authority remembers of their owner; it forgets an owner with the last
+// [Result] and Manager of it.
+//
 // # What happens on each failure
 //
 //   - The holder dies or is cut off: the next boot takes over a full ttl after it saw the head last
@@ -106,12 +113,15 @@
 //   - The process is stopped, or the machine is suspended: [Manager.Valid] reads a clock on each
 //     call, and returns false from the first call after the deadline. The manager's own
 //     goroutines notice when they wake, and write nothing.
-//   - Throttling, conflicts with a transaction, errors of the server: the call retries with
-//     jitter, for at most half the ttl. A manager retries after 250 ms, with the old deadline.
+//   - Throttling, errors of the server: the call retries with jitter, for at most half the ttl. A
+//     manager retries after 250 ms, with the old deadline.
+//   - A write meets a transaction that has locked the head: it wrote nothing, and is tried again after
+//     20 to 50 ms, also by a manager. It never counts as a loss.
 //   - A row is malformed, oversized or another node's: every path that sees it returns
 //     [ErrInvalid]. No path takes it for a free lease or writes over it.
 //   - The head is deleted: boots that knew it get [ErrMissing]. A new boot would begin at term 1
-//     again. Do not delete heads. Nothing in this package gives a head a ttl.
+//     again, but a superseded one is refused. Do not delete heads. Nothing in this package gives a
+//     head a ttl.
 //
 // # What is not promised
 //
@@ -133,7 +143,8 @@
 // thousands of ppm, two boots can be valid at once, for as long as the clocks drift apart
 // within a ttl.
 //
-// Two processes that use one owner are one boot for this package.
+// Two processes that use one owner are one boot for this package, and so are two authorities of one
+// process: they do not know of each other's managers.
 //
 // If a table is replicated with eventual consistency, use it from one Region only. A table with
 // multi-Region strong consistency has no transactions, and takeovers need transactions.
@@ -184,7 +195,8 @@
 //
 // # Costs
 //
-// A renewal costs one request and one write unit. A takeover costs one request and 6 write units.
+// The first acquisition of a node costs two reads and one write unit. A renewal costs one request and
+// one write unit. A takeover costs one request and 6 write units.
 // An observation costs two reads. A program needs dynamodb:GetItem and dynamodb:UpdateItem, which
 // cover the transaction too.
 package processlease

@@ -269,7 +269,7 @@ func TestMemoryLS56(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 1000 {
+		for range 100 {
 			if runtime.GC(); a.authority.Boots() == 0 {
 				return
 			}
