@@ -41,11 +41,11 @@ func (s *Store) readSession(
 	return decodeMember(found)
 }
 
-// alive reports whether the session of a row that has just been read may still be alive. It is dead
+// alive reports whether the session of a row may still be alive, which was read after a moment. It is dead
 // when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
 // node's own clock: whichever is certain first.
 func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
-	dead := s.watch.see(row)
+	dead := s.watch.see(row, at.Start.Min)
 	return row.live(at) && !dead
 }
 

@@ -38,8 +38,9 @@ func newSessionWatch(clock *rowstore.Time) *sessionWatch {
 	return &sessionWatch{time: clock, rows: make(map[rowstore.Key]sighting), full: firstWatchSweep}
 }
 
-// see notes the row of a session that has just been read, and reports whether the session is dead.
-func (w *sessionWatch) see(row memberRow) (dead bool) {
+// see notes the row of a session that has just been read, and reports whether the session was dead
+// when that reading began.
+func (w *sessionWatch) see(row memberRow, began time.Duration) (dead bool) {
 	if row.lasts == 0 || row.over() {
 		return false
 	}
@@ -55,7 +56,7 @@ func (w *sessionWatch) see(row memberRow) (dead bool) {
 	if len(w.rows) >= w.full {
 		w.sweep(now)
 	}
-	return now-s.first >= w.certain(time.Duration(row.lasts)*time.Millisecond)
+	return began-s.first >= w.certain(time.Duration(row.lasts)*time.Millisecond)
 }
 
 // certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
