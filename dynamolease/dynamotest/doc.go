@@ -39,5 +39,12 @@
 // # What the server does not do
 //
 // Dynoxide never answers that transactions collided, never throttles, and removes no expired rows.
-// Use [Conflict], [Cancelled] and [Throttle], and delete a row to play the part of TTL.
+// [Server.Contend] adds the first two to a table, for all its clients: transactions hold their rows for a
+// while, and a partition key takes only so many units a second.
+//
+//	server.Contend(table, dynamotest.Contention{Hold: 40 * time.Millisecond, ReadUnits: 3000, WriteUnits: 1000})
+//
+// [Conflict], [Cancelled] and [Throttle] have one request meet that. For a table without transactions, as
+// one with multi-Region strong consistency, refuse each of them with [Transport.Every] and [Reply]. Delete
+// a row to play the part of TTL.
 package dynamotest

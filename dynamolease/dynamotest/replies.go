@@ -12,7 +12,16 @@ import (
 	"time"
 )
 
-const errorNamespace = "com.amazonaws.dynamodb.v20120810#"
+const (
+	errorNamespace = "com.amazonaws.dynamodb.v20120810#"
+
+	ongoing = "Transaction is ongoing for the item"
+	tooMuch = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table " +
+		"or index so please try again shortly. If exceptions persist, check if you have a hot key."
+)
+
+// reasonMessages are DynamoDB's own of the reasons that have nothing to do with the row.
+var reasonMessages = map[string]string{"TransactionConflict": ongoing, "ThrottlingError": tooMuch}
 
 // Reply does not send the request; the client gets an error response with the given HTTP status, error
 // code, such as "ValidationException", and message.
@@ -30,7 +39,7 @@ func Throttle() Fault {
 // Conflict does not send the request; the client is told TransactionConflictException, as when the row is
 // in a transaction under way. The SDK does not retry that.
 func Conflict() Fault {
-	return Reply(http.StatusBadRequest, "TransactionConflictException", "Transaction is ongoing for the item")
+	return Reply(http.StatusBadRequest, "TransactionConflictException", ongoing)
 }
 
 // ServerError does not send the request; the client is told ServiceUnavailable if status is 503, and
@@ -47,6 +56,24 @@ func AccessDenied() Fault {
 	return Reply(http.StatusBadRequest, "AccessDeniedException", "User is not authorized to perform this action")
 }
 
+// overloaded is what a partition key of a table on demand answers beyond its limit.
+func overloaded(writes bool) Fault {
+	reason := "TableReadKeyRangeThroughputExceeded"
+	if writes {
+		reason = "TableWriteKeyRangeThroughputExceeded"
+	}
+	return respond(http.StatusBadRequest, map[string]any{
+		"__type": errorNamespace + "ThrottlingException", "message": tooMuch,
+		"throttlingReasons": []map[string]string{{"reason": reason}},
+	})
+}
+
+// inProgress is the answer to a transaction whose token is that of one under way.
+func inProgress() Fault {
+	return Reply(http.StatusBadRequest, "TransactionInProgressException",
+		"The transaction with the given request token is already in progress.")
+}
+
 // Cancelled does not send the request, which should be a TransactWriteItems; the client is told
 // TransactionCanceledException with one reason for each action: "None", "ConditionalCheckFailed",
 // "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "ValidationError", and so on.
@@ -55,7 +82,9 @@ func Cancelled(reasons ...string) Fault {
 	details := make([]map[string]string, len(reasons))
 	for i, reason := range reasons {
 		details[i] = map[string]string{"Code": reason}
-		if reason != "None" {
+		if message := reasonMessages[reason]; message != "" {
+			details[i]["Message"] = message
+		} else if reason != "None" {
 			details[i]["Message"] = "Injected: " + reason
 		}
 	}

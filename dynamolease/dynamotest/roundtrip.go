@@ -56,9 +56,14 @@ func (t *Transport) accept(r Request) (Fault, error) {
 	return All(faults...), nil
 }
 
-// send is the Send that the last fault gets. It reads the whole answer, so that faults need not care
-// about connections, and sets the date that the server claims.
+// send is the Send that the last fault gets: the request arrives at its table.
 func (t *Transport) send(req *http.Request) (*http.Response, error) {
+	return t.server.arena.contend(req, t.deliver)
+}
+
+// deliver has the server answer. It reads the whole answer, so that faults need not care
+// about connections, and sets the date that the server claims.
+func (t *Transport) deliver(req *http.Request) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	if req.GetBody != nil {
 		body, err := req.GetBody()

@@ -35,6 +35,7 @@ type Server struct {
 	creds aws.Credentials // what Transports sign requests with again; AWS only
 	pool  *http.Transport
 	child *child // nil if the server was already running
+	arena arena
 
 	mu     sync.Mutex
 	closed bool

@@ -17,7 +17,8 @@ var errTransportClosed = errors.New("the transport is closed")
 // makes go wrong what a test asks for. Its methods may be called concurrently.
 //
 // A request meets, in this order: the latency, every fault of Every that matches in the order in which
-// they were added, and the first fault of Next that matches. A fault that does not send the request on
+// they were added, the first fault of Next that matches, and at its table, as often as these send it, the
+// requests of all Transports if [Server.Contend] says so. A fault that does not send the request on
 // keeps it from those after it, but not from using up its fault of Next.
 type Transport struct {
 	server  *Server

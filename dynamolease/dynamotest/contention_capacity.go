@@ -1,0 +1,33 @@
+package dynamotest
+
+import "time"
+
+// A capacity is the units that a partition key has in store.
+type capacity struct{ reads, writes store }
+
+func (c *capacity) of(writes bool) *store {
+	if writes {
+		return &c.writes
+	}
+	return &c.reads
+}
+
+func (c Contention) limit(writes bool) float64 {
+	if writes {
+		return c.WriteUnits
+	}
+	return c.ReadUnits
+}
+
+// A store is refilled all the time, up to what comes in a second.
+type store struct {
+	units float64
+	at    time.Time // when it was refilled last
+}
+
+// left reports whether there is anything left. A limit of zero is none.
+func (s *store) left(limit float64, now time.Time) bool {
+	s.units = min(limit, s.units+max(0, now.Sub(s.at).Seconds())*limit)
+	s.at = now
+	return limit == 0 || s.units > 0
+}
