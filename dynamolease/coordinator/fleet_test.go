@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
 const (
@@ -16,6 +17,11 @@ const (
 	fleetChange     = 10
 	fleetLatency    = 5 * time.Millisecond
 )
+
+// contend has the nodes hinder each other at the table, as in DynamoDB.
+func (w *world) contend() {
+	w.server.Contend(w.table, dynamotest.Contention{Hold: 40 * time.Millisecond, ReadUnits: 3000, WriteUnits: 1000})
+}
 
 // A crew is the nodes of a fleet that run.
 type crew struct {
@@ -35,6 +41,7 @@ type crew struct {
 // nodes.
 func TestFleet(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
+		w.contend()
 		began := realNow()
 		c := &crew{world: w, rounds: 2}
 		c.change("CO1 cold start", 2*round, func() { c.start(fleetNodes) })
@@ -145,6 +152,7 @@ func (c *crew) rollingRestart() {
 // A fleet in which each lease has an expiry of its own.
 func TestFleetPerLease(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
+		w.contend()
 		var nodes []*node
 		grow := func(n int) {
 			for range n {

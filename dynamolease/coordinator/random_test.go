@@ -26,6 +26,7 @@ func TestRandomCO7(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
 		w.Logf("the seed is %d", seed)
+		w.contend()
 		w.random(seed, mode)
 	})
 }

@@ -50,6 +50,7 @@ type summary struct {
 func simulate(t *testing.T, server *dynamotest.Server, sc script) (sum summary) {
 	t.Helper()
 	table := server.Table(t)
+	server.Contend(table, dynamotest.Contention{Hold: 40 * time.Millisecond, ReadUnits: 3000, WriteUnits: 1000})
 	synctest.Test(t, func(t *testing.T) {
 		s := &simulation{
 			TB: t, script: sc, server: server, table: table, gate: newGate(sc.seed), journal: newJournal(),
