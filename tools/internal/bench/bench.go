@@ -38,7 +38,7 @@ func Run(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
 	defer func() { err = errors.Join(err, l.close()) }()
 	b := &bench{
 		lab: l, rounds: cfg.Rounds, limit: cfg.Limit, leases: thousand, rows: reapRows, fleets: fleetSizes, drill: l.drill(),
-		plan: planSizes, match: cfg.Match, progress: progress,
+		crowd: crowded, plan: planSizes, match: cfg.Match, progress: progress,
 	}
 	r, err := b.run(ctx)
 	if err != nil {
@@ -68,6 +68,7 @@ type bench struct {
 	rows     int // of the tables to clean; fewer in a test
 	fleets   []int
 	drill    drill
+	crowd    func(context.Context) (*crowdReport, error)
 	plan     func(context.Context) ([]planRow, error)
 	match    *regexp.Regexp
 	progress io.Writer
@@ -131,6 +132,12 @@ func (b *bench) whole(ctx context.Context, r *report) error {
 			return fmt.Errorf("%s: %w", takeoverName, err)
 		}
 		r.Takeovers = rows
+	}
+	if b.wants(crowdName) {
+		var err error
+		if r.Crowd, err = b.crowd(ctx); err != nil { // an installed program does not have the source
+			fmt.Fprintf(b.progress, "%s is not measured: %v\n", crowdName, err)
+		}
 	}
 	if b.wants(planName) {
 		rows, err := b.plan(ctx)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,17 +51,50 @@ func (b *board) change(f func()) {
 
 // await waits until these nodes work all partitions, evenly, and returns when the last of them
 // began. Only one caller may wait at a time.
-func (b *board) await(ctx context.Context, partitions int, nodes ...string) (time.Time, error) {
-	for {
-		if last, ok := b.even(partitions, nodes); ok {
-			return last, nil
-		}
+func (b *board) await(ctx context.Context, partitions int, nodes ...string) (last time.Time, err error) {
+	err = b.until(ctx, func() (ok bool) {
+		last, ok = b.even(partitions, nodes)
+		return ok
+	})
+	return last, err
+}
+
+// awaitAll waits until these nodes work all partitions, in whatever shares.
+func (b *board) awaitAll(ctx context.Context, partitions int, nodes ...string) error {
+	return b.until(ctx, func() bool { return len(b.of(nodes...)) == partitions })
+}
+
+func (b *board) until(ctx context.Context, is func() bool) error {
+	for !is() {
 		select {
 		case <-ctx.Done():
-			return time.Time{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-b.changed:
 		}
 	}
+	return nil
+}
+
+// of returns the partitions that these nodes work.
+func (b *board) of(nodes ...string) (partitions []int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for partition, w := range b.works {
+		if slices.Contains(nodes, w.node) {
+			partitions = append(partitions, partition)
+		}
+	}
+	return partitions
+}
+
+// since returns how long after a moment the present work on partitions began, in seconds.
+func (b *board) since(partitions []int, moment time.Time) (seconds []float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, partition := range partitions {
+		seconds = append(seconds, b.works[partition].since.Sub(moment).Seconds())
+	}
+	return seconds
 }
 
 func (b *board) even(partitions int, nodes []string) (last time.Time, ok bool) {

@@ -21,6 +21,7 @@ type report struct {
 	Reaping    *reapingRow    `json:"reaping,omitempty"`
 	Rounds     []roundRow     `json:"rounds,omitempty"`
 	Takeovers  []takeoverRow  `json:"takeovers,omitempty"`
+	Crowd      *crowdReport   `json:"contention,omitempty"`
 	Plans      []planRow      `json:"plans,omitempty"`
 }
 
@@ -65,6 +66,9 @@ func (r *report) tables() []table {
 	}
 	if len(r.Takeovers) > 0 {
 		list = append(list, r.takeoverTable())
+	}
+	if r.Crowd != nil {
+		list = append(list, r.Crowd.tables()...)
 	}
 	if len(r.Plans) > 0 {
 		list = append(list, r.planTable())

@@ -44,14 +44,17 @@ type takeoverRow struct {
 
 // A drill is fleets of three coordinators. In each, one node stops and another crashes.
 type drill struct {
-	fleets  int
-	ttl     time.Duration
-	connect func() *dynamotest.Transport
-	options func(*dynamolease.Options)
+	fleets     int
+	partitions int
+	moves      int // that a node gives up in a round; 0 for all
+	ttl        time.Duration
+	latency    time.Duration
+	connect    func() *dynamotest.Transport
+	options    func(*dynamolease.Options)
 }
 
 func (l *lab) drill() drill {
-	return drill{fleets: takeoverFleets, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
+	return drill{fleets: takeoverFleets, partitions: takeoverPartitions, ttl: fleetTTL, connect: l.server.Transport, options: func(*dynamolease.Options) {}}
 }
 
 func (d drill) round() time.Duration { return d.ttl / roundsPerTTL }
@@ -130,17 +133,10 @@ func (t *troupe) play(ctx context.Context, after time.Duration) (stop, crash tim
 // settle waits until the nodes have their shares and have looked at them, and then for a part of a
 // round.
 func (t *troupe) settle(ctx context.Context, after time.Duration, nodes ...string) error {
-	if _, err := t.await(ctx, takeoverPartitions, nodes...); err != nil {
+	if _, err := t.await(ctx, t.partitions, nodes...); err != nil {
 		return fmt.Errorf("wait for an even fleet: %w", err)
 	}
-	timer := time.NewTimer(2*t.round() + after)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return rest(ctx, 2*t.round()+after)
 }
 
 // without makes one node leave, and returns how long it took until the last partition ran on the
@@ -148,7 +144,7 @@ func (t *troupe) settle(ctx context.Context, after time.Duration, nodes ...strin
 func (t *troupe) without(ctx context.Context, leave func(), others ...string) (time.Duration, error) {
 	begun := time.Now()
 	leave()
-	last, err := t.await(ctx, takeoverPartitions, others...)
+	last, err := t.await(ctx, t.partitions, others...)
 	return last.Sub(begun), err
 }
 
@@ -156,6 +152,7 @@ func (t *troupe) without(ctx context.Context, leave func(), others ...string) (t
 func (t *troupe) enter(ctx context.Context, name string) error {
 	a := &actor{transport: t.connect(), over: make(chan error, 1)}
 	quiet := slog.New(slog.DiscardHandler)
+	a.transport.Latency(t.latency)
 	var err error
 	a.store, err = dynamolease.New(a.transport.Client(), t.table, t.options, func(o *dynamolease.Options) { o.Logger = quiet })
 	if err != nil {
@@ -164,7 +161,7 @@ func (t *troupe) enter(ctx context.Context, name string) error {
 	}
 	cfg := coordinator.Config{
 		Service: t.service, Node: name, Address: address, TTL: t.ttl, Interval: t.round(), Logger: quiet,
-		Groups: []coordinator.Group{{Name: t.group, Partitions: takeoverPartitions, Handler: t.handler(name)}},
+		Groups: []coordinator.Group{{Name: t.group, Partitions: t.partitions, MovesPerRound: t.moves, Handler: t.handler(name)}},
 	}
 	running, exit := context.WithCancel(ctx)
 	a.exit = exit
