@@ -172,4 +172,3 @@ func (k *keeper) renewed(leases []dynamolease.Lease, took time.Duration, err err
 		k.leases[lease.Partition] = lease
 	}
 }
-
