@@ -17,8 +17,8 @@ import (
 
 const about = `Measures what the library costs, in one run of some minutes: each operation beside bare SDK calls that send
 the same requests; one round of fleets that keep 10 to 10,000 leases, in sessions and by other ways, with what is
-billed for a month; how long partitions are not worked when a node stops or crashes; how fast dead rows are deleted;
-and how long a plan takes.
+billed for a month; how long partitions are not worked when a node stops or crashes; what comes of many requests that hinder each
+other; how fast dead rows are deleted; and how long a plan takes.
 
 The database is a DynamoDB-compatible server that bench starts and ends. To use one that is running, set
 DYNAMODB_ENDPOINT to its URL; bench makes a table of its own there and deletes it.`

@@ -54,6 +54,9 @@ func TestDocuments(t *testing.T) {
 	if len(r.Takeovers) != 2 || len(r.Plans) != 8 || r.Reaping == nil {
 		t.Errorf("take-overs %v, plans %v, reaping %v", r.Takeovers, r.Plans, r.Reaping)
 	}
+	if r.Crowd == nil || r.Crowd.Crash.Leases == 0 || len(r.Crowd.Keepers) != 2 {
+		t.Errorf("contention %+v", r.Crowd)
+	}
 	for _, name := range []string{plotOfCost, plotOfEnds} {
 		if !strings.Contains(string(document), "("+name+")") {
 			t.Errorf("%s does not show %s", costDocument, name)
