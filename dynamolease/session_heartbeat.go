@@ -47,7 +47,7 @@ func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (r
 	if !seen.Row.live(at) || s.validity.remaining() == 0 {
 		return rowstore.Proposal[memberRow]{}, ErrSessionLost
 	}
-	s.revoke(seen.Row.revoked)
+	s.obey(parseOrders(seen.Row.revoked)...)
 	next := seen.Row.extended(s.ttl, at)
 	next.revoked = nil
 	next.signals = max(next.signals, s.signals.Load())

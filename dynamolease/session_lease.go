@@ -127,7 +127,7 @@ func (s *Session) hold(k rowstore.Key, epoch int64) (*heldLease, error) {
 	case s.held[k] == nil || s.held[k].over.Load() || s.held[k].epoch != epoch:
 		s.held[k] = &heldLease{session: s.validity, epoch: epoch}
 	}
-	if s.revoked[k] == epoch {
+	if s.revoked[k].epoch == epoch {
 		s.held[k].revoke()
 	} else {
 		delete(s.revoked, k)
@@ -142,7 +142,7 @@ func (s *Session) refused(row leaseRow) {
 		s.drop(row.key)
 		return
 	}
-	s.revoke([]string{orderOf(row.key, row.epoch)})
+	s.obey(order{row.key, row.epoch})
 	s.keep(row.key)
 }
 
