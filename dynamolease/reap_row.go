@@ -59,7 +59,7 @@ func judgeLease(row rowstore.Item, at rowstore.Moment) (rev string, kept bool, e
 func judgeMember(row rowstore.Item, k rowstore.Key, at rowstore.Moment) (rev string, kept bool, err error) {
 	if strings.HasPrefix(k.SK, drainPrefix) {
 		drain, err := decodeDrain(row)
-		return drain.rev, err == nil && drain.on, err
+		return drain.rev, false, err
 	}
 	member, err := decodeMember(row)
 	return member.rev, err == nil && member.live(at), err
