@@ -34,7 +34,8 @@ type Session struct {
 
 	signals atomic.Int64
 
-	calls *rowstore.KeyedLock // one heartbeat at a time, and one acquisition or release of a lease
+	calls  *rowstore.KeyedLock // one heartbeat at a time, one closing, and one acquisition or release of a lease
+	closed bool                // all is given up; under the lock of a closing
 
 	mu      sync.Mutex
 	held    map[rowstore.Key]*heldLease   // leases that were acquired and not released

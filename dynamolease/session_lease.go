@@ -40,6 +40,9 @@ func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, err
 	}
 	defer unlock()
 	done, err := a.run(ctx)
+	if errors.Is(err, ErrUnknownOutcome) {
+		s.keep(k)
+	}
 	if err != nil {
 		return Lease{}, false, err
 	}
@@ -76,7 +79,9 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 		store: s.store, key: k, holder: s.holder(),
 		live: func(leaseRow, rowstore.Moment) bool { return s.Remaining() > 0 },
 	}
-	released, err = r.run(ctx)
+	if released, err = r.run(ctx); err != nil {
+		s.keep(k)
+	}
 	return released, s.store.explain(err, "release %s/%d", group, partition)
 }
 
@@ -156,7 +161,8 @@ func (s *Session) drop(k rowstore.Key) {
 	}
 }
 
-// keep notes a lease that is not held any more, but could not be released.
+// keep notes a lease that the session may have in the table, although this process does not count on
+// it: it could not be released, or nothing tells whether it was acquired. ReleaseAll frees it.
 func (s *Session) keep(k rowstore.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +172,8 @@ func (s *Session) keep(k rowstore.Key) {
 	}
 }
 
-// keys returns the keys of the leases that are held or could not be released, in order.
+// keys returns the keys of the leases that are held, or that ReleaseAll must free all the same, in
+// order.
 func (s *Session) keys() []rowstore.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
