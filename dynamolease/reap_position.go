@@ -27,9 +27,9 @@ const (
 	attrLooking = "looking"
 )
 
-// lookInterval is how seldom Reap looks at leases in sessions: a row that it can free waits for its
-// deletion for a day anyway.
-const lookInterval = 24 * time.Hour
+// Reap looks at leases in sessions once on each day of the store's time: a row that it frees waits for
+// its deletion for long anyway.
+const dayMillis = 24 * 60 * 60 * 1000
 
 // positionPatience bounds the write of the position. Reap writes it even if the context was just
 // cancelled. It leaves half of the time until the context's deadline to the caller.
@@ -119,17 +119,22 @@ type bookmark struct {
 }
 
 // looks returns the bookmark as a run begins with it: the run looks at leases in sessions if an
-// earlier look has not reached the end, or began long ago.
+// earlier look has not reached the end, or none has begun today.
 func (b bookmark) looks(at rowstore.Moment) bookmark {
 	b.places = slices.Clone(b.places)
-	if ago := at.Earliest() - b.looked; !b.looking && (ago >= lookInterval.Milliseconds() || b.looked > at.Latest()) {
-		b.looked, b.looking = at.Latest(), true
+	if now := at.Latest(); !b.looking && b.looked/dayMillis != now/dayMillis {
+		b.looked, b.looking = now, true
 	}
 	return b
 }
 
 func (b bookmark) equal(other bookmark) bool {
 	return slices.Equal(b.places, other.places) && b.looked == other.looked && b.looking == other.looking
+}
+
+// moment returns a moment once the store's time is known.
+func (r *reaping) moment(ctx context.Context) (rowstore.Moment, error) {
+	return r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
 }
 
 // bookmark reads where the last run stopped. It returns the beginning if that run reached the end, or

@@ -88,11 +88,6 @@ func (r *reaping) unreadable(err error) {
 	})
 }
 
-// moment returns a moment once the store's time is known.
-func (r *reaping) moment(ctx context.Context) (rowstore.Moment, error) {
-	return r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
-}
-
 // A reply is the result of a request that was retried until it was answered, or until its time was
 // over.
 type reply struct {

@@ -26,6 +26,14 @@ func TestReapSessions(t *testing.T) {
 	}
 }
 
+// sessionsGo lets the rows of dead sessions be deleted, and a day pass, on which nobody looks at their leases.
+func (w *world) sessionsGo() {
+	w.Helper()
+	time.Sleep(2 * time.Hour)
+	w.node().reap(dynamolease.ReapConfig{})
+	time.Sleep(day)
+}
+
 // A group whose service was killed and never started again leaves no rows behind.
 func reapOfDeadSession(w *world) {
 	a := w.node()
@@ -35,7 +43,7 @@ func reapOfDeadSession(w *world) {
 		last = a.take(partition).Epoch
 	}
 	n := w.node()
-	for range 4 {
+	for range 6 {
 		n.reap(dynamolease.ReapConfig{})
 		time.Sleep(day)
 	}
@@ -136,8 +144,7 @@ func reapLookResumes(w *world) {
 	for partition := range leases {
 		a.take(partition)
 	}
-	time.Sleep(2 * time.Hour)
-	w.node().reap(dynamolease.ReapConfig{Limit: 1}) // the session's row goes
+	w.sessionsGo()
 	freed := 0
 	for range leases + 1 {
 		report := w.node().reap(dynamolease.ReapConfig{Limit: 1})
@@ -156,9 +163,8 @@ func reapTakenInBetween(w *world) {
 	a, b, n := w.node(), w.node(), w.node()
 	a.open("a", ttl)
 	a.take(1)
-	time.Sleep(2 * time.Hour)
-	n.reap(dynamolease.ReapConfig{Limit: 1})
-	b.open("b", day)
+	w.sessionsGo()
+	b.open("b", 9*day)
 	var taken dynamolease.Lease
 	n.Path.Next("UpdateItem", dynamotest.Around(func() { taken = b.take(1) }, nil))
 	report := n.reap(dynamolease.ReapConfig{})
@@ -174,10 +180,8 @@ func reapLookedInTheFuture(w *world) {
 	a := w.node()
 	a.open("a", ttl)
 	a.take(1)
-	time.Sleep(2 * time.Hour)
+	w.sessionsGo()
 	w.putRow("R#reaper", "POSITION", attributes{"looked": millis(1000 * day)})
-	w.node().reap(dynamolease.ReapConfig{})
-	time.Sleep(day)
 	if w.node().reap(dynamolease.ReapConfig{}); a.row(1)["owner"] != nil {
 		w.Errorf("the row is %v", a.row(1))
 	}
@@ -192,10 +196,9 @@ func TestReapSessionsOneFault(t *testing.T) {
 					a, live, n := w.node(), w.node(), w.node()
 					a.open("a", ttl)
 					a.take(1)
-					time.Sleep(2 * time.Hour)
-					live.open("b", day)
+					w.sessionsGo()
+					live.open("b", 9*day)
 					lease := live.take(2)
-					n.reap(dynamolease.ReapConfig{Limit: 1}) // the session's row goes
 					n.Path.Next(op, fault.fault)
 					_, err := n.Reap(w.Context(), dynamolease.ReapConfig{})
 					if (err != nil) != (fault.kind == hopeless) {

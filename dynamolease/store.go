@@ -70,7 +70,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout, Time: times,
 		},
 		renewal:   o.Renewal,
-		retention: retention{row: o.Retention},
+		retention: retention{row: o.Retention, checkpoint: o.CheckpointRetention},
 		logger:    o.Logger,
 		leases:    leases,
 		members:   members,
