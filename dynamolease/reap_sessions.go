@@ -59,7 +59,7 @@ func (r *reaping) sessionOver(ctx context.Context, k rowstore.Key) bool {
 		r.unreadable(err)
 		return false
 	}
-	return session.exp == 1
+	return session.over()
 }
 
 // free frees a lease if its row is still that of the session, as a release would.
