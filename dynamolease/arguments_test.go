@@ -45,6 +45,11 @@ func TestArgumentsLS29(t *testing.T) {
 		add("owner", err)
 		_, err = n.Owners(ctx, bad)
 		add("group", err)
+		_, err = n.Leases(ctx, bad)
+		add("group", err)
+		_, err = n.Lease(ctx, bad, 1)
+		add("group", err)
+		add("group", n.Forget(ctx, bad, 1))
 		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: bad, Name: "n", Address: "here"}, ttl)
 		add("Node.Service", err)
 		_, err = n.Heartbeat(ctx, dynamolease.Node{Service: "s", Name: bad, Address: "here"}, ttl)
@@ -73,6 +78,9 @@ func TestArgumentsLS29(t *testing.T) {
 		add("partitions", err)
 		_, err = n.Release(ctx, "g", bad, "a")
 		add("partition", err)
+		_, err = n.Lease(ctx, "g", bad)
+		add("partition", err)
+		add("partition", n.Forget(ctx, "g", bad))
 	}
 	for _, bad := range ttls {
 		_, _, err := n.Acquire(ctx, "g", 1, "a", bad)
@@ -113,13 +121,14 @@ func TestOptionsAreRefusedByName(t *testing.T) {
 	w := newWorld(t)
 	client := w.Server.Client()
 	for field, set := range map[string]option{
-		"Options.RequestTimeout": func(o *dynamolease.Options) { o.RequestTimeout = time.Millisecond },
-		"Options.Retention":      func(o *dynamolease.Options) { o.Retention = time.Minute },
-		"Options.Renewal":        func(o *dynamolease.Options) { o.Renewal = 7 },
-		"Options.Clock.Slack":    func(o *dynamolease.Options) { o.Clock.Slack = -1 },
-		"Options.Clock.Margin":   func(o *dynamolease.Options) { o.Clock.Margin = -1 },
-		"Options.Clock.DriftPPM": func(o *dynamolease.Options) { o.Clock.DriftPPM = -1 },
-		"Options.Clock.MaxSkew":  func(o *dynamolease.Options) { o.Clock = dynamolease.NodeClock(0) },
+		"Options.RequestTimeout":      func(o *dynamolease.Options) { o.RequestTimeout = time.Millisecond },
+		"Options.Retention":           func(o *dynamolease.Options) { o.Retention = time.Minute },
+		"Options.CheckpointRetention": func(o *dynamolease.Options) { o.CheckpointRetention = 23 * time.Hour },
+		"Options.Renewal":             func(o *dynamolease.Options) { o.Renewal = 7 },
+		"Options.Clock.Slack":         func(o *dynamolease.Options) { o.Clock.Slack = -1 },
+		"Options.Clock.Margin":        func(o *dynamolease.Options) { o.Clock.Margin = -1 },
+		"Options.Clock.DriftPPM":      func(o *dynamolease.Options) { o.Clock.DriftPPM = -1 },
+		"Options.Clock.MaxSkew":       func(o *dynamolease.Options) { o.Clock = dynamolease.NodeClock(0) },
 	} {
 		_, err := dynamolease.New(client, "leases", set)
 		var argument *dynamolease.ArgumentError

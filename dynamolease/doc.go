@@ -78,7 +78,7 @@
 // DynamoDB's TTL deletes a row that is of no use any more, which may take days, or [Store.Reap] does,
 // which takes minutes. Reap decides by the same rules as everything else, and by a compare-and-set: a
 // row that is live, or that changes while Reap looks, stays. Nothing else in this package deletes a
-// row.
+// row. A row with a checkpoint stays until [Store.Forget], or for [Options.CheckpointRetention].
 //
 // # Lost answers
 //

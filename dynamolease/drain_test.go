@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -19,6 +20,9 @@ func TestDrain(t *testing.T) {
 		"a late one does not come back":         drainLate,
 		"a late end of it does not come back":   drainLateEnd,
 		"it concerns no session and no lease":   drainLeases,
+		"LS54/it goes 30 days after its node":   drainOfNobody,
+		"LS54/it stays while its node is there": drainStays,
+		"LS54/its end is not undone":            drainRefreshLate,
 	} {
 		t.Run(name, func(t *testing.T) { inVirtualTime(t, test) })
 	}
@@ -161,5 +165,109 @@ func drainLeases(w *world) {
 	}
 	if err := n.Leave(w.Context(), w.service, "A"); err != nil || len(other.members()) != 0 {
 		w.Errorf("members are %v, %v", other.members(), err)
+	}
+}
+
+// An order about a node that is not there goes, by the reaper or by the table's own deletion.
+func drainOfNobody(w *world) {
+	n := w.node()
+	n.drain("A", true)
+	if row := n.order("A"); numberOf(row["ttl"]) == "" {
+		w.Fatalf("the order has no ttl: %v", row)
+	}
+	for range 29 {
+		time.Sleep(24 * time.Hour)
+		n.members() // of another: it does not keep the order
+		n.reap(dynamolease.ReapConfig{})
+	}
+	if len(n.order("A")) == 0 {
+		w.Error("it went too early")
+	}
+	time.Sleep(24*time.Hour + time.Minute)
+	if report := n.reap(dynamolease.ReapConfig{}); report.Deleted != 1 || len(n.order("A")) > 0 {
+		w.Errorf("it stays: %+v", report)
+	}
+}
+
+// While the node of an order looks at the members, its order stays, at one write a day: for a session, for a member by
+// heartbeats alone, and for an order of a former version, which has no ttl.
+func drainStays(w *world) {
+	for _, kind := range []string{"session", "heartbeats", "former version"} {
+		n, other := w.node(), w.node()
+		n.drain(kind, true)
+		if kind == "former version" {
+			row := n.order(kind)
+			delete(row, "ttl")
+			w.Put(row)
+		}
+		other.heartbeat("other", "host:2")
+		before := writesOf(n, "D#"+kind)
+		for range 40 * 3 {
+			n.leaveQuietly() // a process does not live for ever
+			if kind == "heartbeats" {
+				n.heartbeat(kind, "host:1")
+			} else {
+				n.open(kind, 10*time.Minute)
+			}
+			if got := n.drained(); got != kind {
+				w.Fatalf("drained are %q", got)
+			}
+			time.Sleep(8 * time.Hour)
+		}
+		n.Close()
+		if writes := writesOf(n, "D#"+kind) - before; writes < 18 || writes > 41 {
+			w.Errorf("%s: %d writes in 40 days", kind, writes)
+		}
+		if got := n.reap(dynamolease.ReapConfig{}); len(n.order(kind)) == 0 {
+			w.Errorf("%s: it is gone: %+v", kind, got)
+		}
+		n.drain(kind, false)
+	}
+}
+
+// leaveQuietly has a former session end, as with its process.
+func (n *node) leaveQuietly() {
+	if n.session != nil {
+		_ = n.session.Close(n.w.Context())
+	}
+}
+
+// writesOf counts the writes of a row.
+func writesOf(n *node, sk string) (writes int) {
+	for _, request := range n.Path.Requests() {
+		if request.Op == "UpdateItem" && strings.Contains(string(request.Body), sk) {
+			writes++
+		}
+	}
+	return writes
+}
+
+func (n *node) order(name string) attributes { return n.w.Get(key("M#"+n.w.service, "D#"+name)) }
+
+// Dating an order anew does not undo that it has ended, however late the request comes.
+func drainRefreshLate(w *world) {
+	for _, first := range []bool{true, false} {
+		n, operator := w.node(), w.node()
+		n.open("A", 48*time.Hour)
+		n.drain("A", true)
+		time.Sleep(25 * time.Hour)
+		n.beat()
+		deliver, between := make(chan struct{}), dynamotest.Around(func() { operator.drain("A", false) }, nil)
+		if first {
+			n.Path.Next("UpdateItem", dynamotest.All(dynamotest.LoseResponse(), dynamotest.Late(deliver)))
+		} else {
+			n.Path.Next("UpdateItem", between)
+		}
+		n.members()
+		synctest.Wait()
+		if first {
+			operator.drain("A", false)
+		}
+		close(deliver)
+		n.Close()
+		n.Path.Close()
+		if got := w.node().drained(); got != "" {
+			w.Errorf("drained are %q", got)
+		}
 	}
 }

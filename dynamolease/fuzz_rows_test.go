@@ -73,6 +73,8 @@ func FuzzLeaseRow(f *testing.F) {
 		plainLease, sessionLease, freeLease, plainLease + "epoch N -1\n", plainLease + "exp S soon\n", plainLease + "owner S \n",
 		plainLease + "owner NULL\n", sessionLease + "service N 1\n", freeLease + "epoch N 9223372036854775808\n", plainLease + "sk S P#-000000007\n",
 		plainLease + "checkpoint S text\n", plainLease + "rev SS a,b\n", plainLease + "exp N 1e13\n", "",
+		freeLease + "exp N 1\n", freeLease + "session S a#1\n", freeLease + "service S shop\n", plainLease + "service S shop\n",
+		sessionLease + "exp N 1\n", freeLease + "owner S a\n",
 	} {
 		f.Add(text)
 	}
@@ -147,12 +149,12 @@ func FuzzReapedRow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, seconds int64) {
 		row, at := tableRow(text), now(time.Unix(seconds%(1<<33), 0))
-		due, kept, err := judgeDue(row, at)
+		due, err := judgeDue(row, at)
 		if err != nil {
 			checkMalformed(t, text, row, err)
 			return
 		}
-		if kept {
+		if due.kept {
 			return
 		}
 		lease, leaseErr := decodeLease(row)
@@ -162,7 +164,7 @@ func FuzzReapedRow(f *testing.F) {
 			t.Errorf("%q is to be deleted as %+v", text, due)
 		case prefix == leasePrefix && (leaseErr != nil || lease.inSession() || lease.unexpired(at) || due.rev != lease.rev):
 			t.Errorf("%q is a lease and is to be deleted: %+v, %v", text, due, leaseErr)
-		case prefix == memberPrefix && (serviceErr != nil || service.member.live(at) || service.drain.on || due.rev == ""):
+		case prefix == memberPrefix && (serviceErr != nil || service.member.live(at) || due.rev == ""):
 			t.Errorf("%q is of a service and is to be deleted: %+v, %v", text, due, serviceErr)
 		case prefix == processPrefix && due.key.SK == processHead:
 			t.Errorf("%q is a head and is to be deleted", text)

@@ -23,49 +23,109 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read owners")
 	}
-	found, err := rowstore.QueryNow(ctx, s.rows, rowstore.Range{PK: leasePrefix + group}, nil, 0, rowstore.Tolerant(decodeLease))
-	if err != nil {
-		return nil, s.explain(err, "read owners of %s", group)
-	}
-	rows, _, malformed := rowstore.Sift(found.Rows)
-	leases, malformedSessions, err := s.live(ctx, rows, found.At)
-	if err != nil {
-		return nil, s.explain(err, "read owners of %s", group)
-	}
-	return leases, s.explain(errors.Join(malformed, malformedSessions), "read owners of %s", group)
+	found, err := s.readLeases(ctx, rowstore.Range{PK: leasePrefix + group})
+	leases := slices.DeleteFunc(found, func(l Lease) bool { return l.Owner == "" })
+	return leases, s.explain(err, "read owners of %s", group)
 }
 
-// live returns the live ones of rows. Those in sessions are judged by their sessions, which are
-// read after them: a session that is not there any more has no leases; a malformed one may have.
-func (s *Store) live(ctx context.Context, rows []leaseRow, at rowstore.Moment) (leases []Lease, malformed, err error) {
-	sessions, unreadable := make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool)
+// Leases returns the lease of each partition of a group that has a row, in partition order, the free
+// ones with their checkpoints, too: a [Lease] without an Owner is free. It acquires nothing. A
+// partition that nobody has used, or whose row was deleted since ([Options.Retention]), has no row,
+// and is free as well: the store does not know how many partitions there are.
+//
+// Reading and errors are those of [Store.Owners].
+func (s *Store) Leases(ctx context.Context, group string) ([]Lease, error) {
+	if err := checkName("group", group); err != nil {
+		return nil, s.explain(err, "read leases")
+	}
+	leases, err := s.readLeases(ctx, rowstore.Range{PK: leasePrefix + group})
+	return leases, s.explain(err, "read leases of %s", group)
+}
+
+// Lease returns the lease of one partition as it is now, without acquiring it. Where nobody holds
+// it, also because the holder's time is over, the lease has no Owner, and the epoch and the
+// checkpoint that the latest holder left. Where there is no row, it has no epoch either: nobody has
+// used the partition, or the row was deleted since.
+//
+// It is one strongly consistent read, and one more for a lease in a session. Errors: [ArgumentError],
+// [RowError], also for the row of the session that holds the lease, [SetupError], the context's, or
+// the SDK's, after retries for at most 10 seconds.
+func (s *Store) Lease(ctx context.Context, group string, partition int) (Lease, error) {
+	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
+		return Lease{}, s.explain(err, "read lease")
+	}
+	k := leaseKey(group, partition)
+	leases, err := s.readLeases(ctx, rowstore.Range{PK: k.PK, First: k.SK, Last: k.SK})
+	if err != nil || len(leases) == 0 {
+		return Lease{Group: group, Partition: partition}, s.explain(err, "read lease %s/%d", group, partition)
+	}
+	return leases[0], nil
+}
+
+// readLeases returns the leases of rows, those that nobody holds without an owner. A malformed row
+// is an error that comes with the other leases.
+func (s *Store) readLeases(ctx context.Context, r rowstore.Range) ([]Lease, error) {
+	found, err := rowstore.QueryNow(ctx, s.rows, r, nil, 0, rowstore.Tolerant(decodeLease))
+	if err != nil {
+		return nil, err
+	}
+	rows, _, malformed := rowstore.Sift(found.Rows)
+	sessions, malformedSessions, err := s.sessionsOf(ctx, rows, found.At)
+	if err != nil {
+		return nil, err
+	}
+	leases := make([]Lease, len(rows))
+	for i, row := range rows {
+		leases[i] = sessions.judge(row, found.At)
+	}
+	return leases, errors.Join(malformed, malformedSessions)
+}
+
+// sessionRows are the rows of sessions, as they were read after those of their leases.
+type sessionRows struct {
+	alive     map[rowstore.Key]memberRow
+	malformed map[rowstore.Key]bool
+}
+
+// sessionsOf reads the sessions of rows: those of a service at once, or the one of a single row.
+func (s *Store) sessionsOf(ctx context.Context, rows []leaseRow, at rowstore.Moment) (sessions sessionRows, malformed, err error) {
+	sessions = sessionRows{make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool)}
 	read := make(map[string]bool)
-	leases = slices.Grow(leases, len(rows))
 	for _, row := range rows {
-		if row.inSession() && !read[row.session.PK] {
-			read[row.session.PK] = true
-			found, _, err := rowstore.Query(ctx, s.rows, rowsOfNodes(row.session.PK), nil, 0, rowstore.Tolerant(decodeMember))
-			if err != nil {
-				return nil, nil, err
-			}
-			members, broken, rowsErr := rowstore.Sift(found)
-			for _, member := range members {
-				if s.alive(member, at) {
-					sessions[member.key] = member
-				}
-			}
-			maps.Copy(unreadable, broken)
-			malformed = errors.Join(malformed, rowsErr)
-		}
-		session := sessions[row.session]
-		if !row.unexpired(at) && (!row.inSession() || session.rev == "" && !unreadable[row.session]) {
+		if !row.inSession() || read[row.session.PK] {
 			continue
 		}
-		lease := row.lease()
-		if session.rev != "" {
-			lease.ExpiresAt = time.UnixMilli(session.exp).UTC()
+		read[row.session.PK] = true
+		between := rowsOfNodes(row.session.PK)
+		if len(rows) == 1 {
+			between.First, between.Last = row.session.SK, row.session.SK
 		}
-		leases = append(leases, lease)
+		found, _, err := rowstore.Query(ctx, s.rows, between, nil, 0, rowstore.Tolerant(decodeMember))
+		if err != nil {
+			return sessions, nil, err
+		}
+		members, broken, rowsErr := rowstore.Sift(found)
+		for _, member := range members {
+			if s.alive(member, at) {
+				sessions.alive[member.key] = member
+			}
+		}
+		maps.Copy(sessions.malformed, broken)
+		malformed = errors.Join(malformed, rowsErr)
 	}
-	return leases, malformed, nil
+	return sessions, malformed, nil
+}
+
+// judge returns the lease of a row, without an owner if its holder is surely over: a session that is
+// not there any more has no leases; a malformed one may have.
+func (s sessionRows) judge(row leaseRow, at rowstore.Moment) Lease {
+	session := s.alive[row.session]
+	if !row.unexpired(at) && (!row.inSession() || session.rev == "" && !s.malformed[row.session]) {
+		row.holder, row.exp, row.revoked = holder{}, 0, false
+	}
+	lease := row.lease()
+	if row.inSession() && session.rev != "" {
+		lease.ExpiresAt = time.UnixMilli(session.exp).UTC()
+	}
+	return lease
 }

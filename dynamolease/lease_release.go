@@ -80,10 +80,13 @@ func (r *release) propose(seen rowstore.Known[leaseRow], at rowstore.Moment) (ro
 		r.held = row
 		return rowstore.Write(row.freed(at, r.store.retention)), nil
 	}
-	if !seen.PendingBy(r.holder) {
+	switch {
+	case row.holder == r.holder && row.inSession():
+		// The session is over for this process, and perhaps not yet for others.
+		return rowstore.Write(row.freed(at, r.store.retention)), nil
+	case !seen.PendingBy(r.holder):
 		return rowstore.Proposal[leaseRow]{}, nil
-	}
-	if row.rev == "" {
+	case row.rev == "":
 		row = leaseRow{key: r.key, epoch: r.store.firstEpoch(at)}.freed(at, r.store.retention)
 	}
 	return rowstore.Write(row), nil

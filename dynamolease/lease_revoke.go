@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/request"
@@ -139,49 +137,20 @@ const maxOrders = 100
 // order writes into the session's row that it must give the lease up. The session's next heartbeat
 // meets a row that is not as it was, and sees why; it takes the order out again.
 func (r *revocation) order(ctx context.Context, row leaseRow) error {
-	order := orderOf(row.key, row.epoch)
+	text := order{row.key, row.epoch}.String()
 	_, err := rowstore.Change[memberRow]{
 		Key: row.session, Decode: decodeMember, Hidden: rowstore.AnyRow[memberRow],
 		Propose: func(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			session := seen.Row
-			if !session.live(at) || slices.Contains(session.revoked, order) {
+			if !session.live(at) || slices.Contains(session.revoked, text) {
 				return rowstore.Proposal[memberRow]{}, nil
 			}
 			if len(session.revoked) >= maxOrders {
 				return rowstore.Proposal[memberRow]{}, fmt.Errorf("session %s must give up %d leases already: try again after its next heartbeat", session.session, maxOrders)
 			}
-			session.revoked = append(slices.Clone(session.revoked), order)
+			session.revoked = append(slices.Clone(session.revoked), text)
 			return rowstore.Write(session), nil
 		},
 	}.Do(ctx, r.store.rows)
 	return err
-}
-
-// orderOf names a lease in a session's row.
-func orderOf(k rowstore.Key, epoch int64) string { return fmt.Sprintf("%d %s %s", epoch, k.SK, k.PK) }
-
-// parseOrder returns the lease that an order names. Anything else names no lease that there could
-// be.
-func parseOrder(order string) (k rowstore.Key, epoch int64) {
-	number, name, _ := strings.Cut(order, " ")
-	k.SK, k.PK, _ = strings.Cut(name, " ")
-	epoch, _ = strconv.ParseInt(number, 10, 64)
-	return k, epoch
-}
-
-// revoke has the session's heartbeats extend these leases no more. It remembers them: the session
-// may be about to learn that it has acquired one of them.
-func (s *Session) revoke(orders []string) {
-	if len(orders) == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, order := range orders {
-		k, epoch := parseOrder(order)
-		s.revoked[k] = max(s.revoked[k], epoch)
-		if held := s.held[k]; held != nil && held.epoch == epoch {
-			held.revoke()
-		}
-	}
 }

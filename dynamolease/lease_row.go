@@ -32,15 +32,18 @@ func decodeLease(row rowstore.Item) (leaseRow, error) {
 	lease := leaseRow{
 		key: d.Key, epoch: d.Positive(attrEpoch), rev: d.Text(rowstore.AttrRev), checkpoint: d.Bytes(attrCheckpoint),
 	}
-	if d.Has(attrOwner) {
-		lease.owner = d.Text(attrOwner)
-	}
+	inSession := d.Has(attrSession) || d.Has(attrService)
 	switch {
-	case lease.owner == "":
-	case d.Has(attrSession) || d.Has(attrService):
-		lease.session = sessionKey(d.Text(attrService), d.Text(attrSession))
+	case !d.Has(attrOwner) && (inSession || d.Has(attrExp)): // half a row: its holder may still be there
+		d.Fail(attrOwner, "is missing")
+	case !d.Has(attrOwner):
+	case inSession:
+		lease.owner, lease.session = d.Text(attrOwner), sessionKey(d.Text(attrService), d.Text(attrSession))
+		if d.Has(attrExp) {
+			d.Fail(attrExp, "must not be there beside a session")
+		}
 	default:
-		lease.exp = d.Positive(attrExp)
+		lease.owner, lease.exp = d.Text(attrOwner), d.Positive(attrExp)
 	}
 	if d.Has(attrTTL) {
 		lease.ttl = d.Positive(attrTTL)

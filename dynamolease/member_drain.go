@@ -3,12 +3,14 @@ package dynamolease
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
 // Drain has a node of a service hand everything over and take nothing, for operators, until
-// [Store.Undrain]. The order names the node, whether it is there or not, and outlives restarts.
+// [Store.Undrain]. The order names the node, whether it is there or not, and outlives restarts. It
+// goes 30 days after the node was last there: a member whose own process read the members.
 // [Store.Members] shows it ([Member.Drained]), and coordinators follow it in their next round: the
 // node's partitions move to the others as when it stops, but it stays a member, and its session
 // lives on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store
@@ -53,20 +55,28 @@ func (s *Store) setDrained(ctx context.Context, service, node string, on bool) e
 	if err := firstError(checkName("service", service), checkNode("node", node)); err != nil {
 		return err
 	}
-	k := rowstore.Key{PK: memberPrefix + service, SK: drainPrefix + node}
+	k := drainKey(service, node)
 	_, err := rowstore.Change[drainRow]{
 		Key: k, Decode: decodeDrain, Hidden: rowstore.AnyRow[drainRow],
 		// It writes in any case, so that a request still on its way, also of another process, does not
 		// have the last word.
 		Propose: func(_ rowstore.Known[drainRow], at rowstore.Moment) (rowstore.Proposal[drainRow], error) {
 			next := drainRow{key: k, node: node, on: on}
-			if !on { // the row stays for a while: a deleted one could come back with a late request
-				next.ttl = cleanup(at.Latest(), memberRetention)
-			}
-			return rowstore.Write(next), nil
+			return rowstore.Write(next.dated(at)), nil
 		},
 	}.Do(ctx, s.rows)
 	return err
+}
+
+const (
+	// drainRetention is how long an order to drain stays after the node was last there.
+	drainRetention = 30 * 24 * time.Hour
+	// drainRefresh is after which time the order of a node that is there is dated anew.
+	drainRefresh = 24 * time.Hour
+)
+
+func drainKey(service, node string) rowstore.Key {
+	return rowstore.Key{PK: memberPrefix + service, SK: drainPrefix + node}
 }
 
 // A drainRow says that a node is drained, or was.
@@ -74,8 +84,24 @@ type drainRow struct {
 	key  rowstore.Key
 	node string
 	on   bool
-	ttl  int64 // of one that was
+	ttl  int64 // 0 for an order that has none, as former versions wrote it
 	rev  string
+}
+
+// dated returns the row with its ttl. One that has ended stays for a while, too: a deleted one could
+// come back with a late request.
+func (r drainRow) dated(at rowstore.Moment) drainRow {
+	retention := memberRetention
+	if r.on {
+		retention = drainRetention
+	}
+	r.ttl = cleanup(at.Latest(), retention)
+	return r
+}
+
+// stale reports whether an order must be dated anew.
+func (r drainRow) stale(at rowstore.Moment) bool {
+	return r.on && r.ttl < cleanup(at.Latest(), drainRetention-drainRefresh)
 }
 
 func decodeDrain(row rowstore.Item) (drainRow, error) {

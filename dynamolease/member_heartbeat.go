@@ -53,6 +53,7 @@ func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
 		return nil, s.explain(err, "read members of %s", service)
 	}
 	rows, _, malformed := rowstore.Sift(found.Rows)
+	s.refreshDrains(ctx, rows, found.At)
 	return s.newest(rows, found.At), s.explain(malformed, "read members of %s", service)
 }
 

@@ -29,6 +29,12 @@ type Options struct {
 	// outlive its last use.
 	Retention time.Duration
 
+	// CheckpointRetention is the time for which the row of a lease with a checkpoint stays in the
+	// table after its expiry or release. A service that is stopped for longer begins its work anew.
+	// Defaults to 0, which stands for ever: until [Store.Forget]. Otherwise at least 1 hour, and no
+	// less than Retention.
+	CheckpointRetention time.Duration
+
 	// OnRequest, if set, is called after each request that the store has made, for metrics: see
 	// [Request]. The goroutine that made the request calls it and waits for it. So OnRequest must
 	// be fast, and safe for concurrent use. If it is set, each request also asks DynamoDB for the
@@ -127,6 +133,8 @@ func (o *Options) validate() error {
 		return &ArgumentError{"Options.RequestTimeout", "must be at least 10ms"}
 	case o.Retention < time.Hour || o.Retention > maxTTL:
 		return &ArgumentError{"Options.Retention", "must be between 1h and a year"}
+	case o.CheckpointRetention != 0 && o.CheckpointRetention < max(time.Hour, o.Retention):
+		return &ArgumentError{"Options.CheckpointRetention", "must be 0, or at least 1h and no less than Options.Retention"}
 	case o.Renewal != Transactions && o.Renewal != EachItem:
 		return &ArgumentError{"Options.Renewal", "must be Transactions or EachItem"}
 	case o.Clock.Slack < 0 || o.Clock.Slack > time.Hour:

@@ -2,7 +2,6 @@ package dynamolease
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
@@ -29,9 +28,13 @@ import (
 // That is no error. The report says why the run stopped. The next run, in any process, continues
 // from there if it has an equal number of segments.
 //
+// Once a day Reap also looks at the leases in sessions, whose rows have no ttl. It frees those whose
+// session is closed, or has no row any more, as a release would; a retention later they are deleted.
+//
 // Reap costs one eventually consistent Scan (half a read unit for 4 KB), a conditional DeleteItem
 // for each row that it deletes, and one read, and sometimes a write, of the row that keeps its
-// position.
+// position. Once a day it costs a read unit for each session that has leases in a page of the Scan
+// (1,000 rows), and a write unit for each lease that it frees.
 //
 // The error is an [ArgumentError], a [SetupError], the context's or the SDK's, after retries for at
 // most 10 seconds a request. Reap returns the report also with an error.
@@ -64,15 +67,21 @@ func aheadOf(ctx context.Context) (context.Context, context.CancelFunc) {
 // run reaps each segment from the place where the last run stopped, and keeps the place where
 // this run stops. work ends before ctx ends.
 func (r *reaping) run(work, ctx context.Context) {
-	before, err := r.position(work)
+	before, err := r.bookmark(work)
 	if err != nil {
 		r.halt(work, err)
 		return
 	}
-	r.report.Resumed = before.resumes()
-	after := slices.Clone(before)
-	_ = rowstore.Parallel(len(after), len(after), func(i int) error {
-		after[i] = r.segment(work, i, before[i])
+	at, err := r.moment(work)
+	if err != nil {
+		r.halt(work, err)
+		return
+	}
+	r.report.Resumed = before.places.resumes()
+	after := before.looks(at)
+	r.looking = after.looking
+	_ = rowstore.Parallel(len(after.places), len(after.places), func(i int) error {
+		after.places[i] = r.segment(work, i, before.places[i])
 		return nil
 	})
 	r.keep(ctx, before, after)

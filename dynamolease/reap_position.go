@@ -11,13 +11,25 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
-// positionKey is the key of the row in which a run of Reap that stops early keeps its place. The
-// row is a hint: if it is lost, only time is lost. It has no ttl.
+// positionKey is the key of the row in which a run of Reap that stops early keeps its place, and in
+// which runs note when they looked at leases in sessions. The row is a hint: if it is lost, only time
+// is lost. It has no ttl.
 var positionKey = rowstore.Key{PK: "R#reaper", SK: "POSITION"}
 
 // attrPosition is a list with the place of each segment: the key of the last row that was
 // handled, an empty map for the beginning, or null for a segment that is done.
 const attrPosition = "position"
+
+// attrLooked is when the latest look at leases in sessions began, the store's time in milliseconds;
+// attrLooking is 1 while that has not reached the end of the table.
+const (
+	attrLooked  = "looked"
+	attrLooking = "looking"
+)
+
+// Reap looks at leases in sessions once on each day of the store's time: a row that it frees waits for
+// its deletion for long anyway.
+const dayMillis = 24 * 60 * 60 * 1000
 
 // positionPatience bounds the write of the position. Reap writes it even if the context was just
 // cancelled. It leaves half of the time until the context's deadline to the caller.
@@ -99,25 +111,58 @@ func decodePosition(value types.AttributeValue, segments int) (position, bool) {
 	return p, !p.complete()
 }
 
-// position reads where the last run stopped. It returns the beginning if that run reached the
-// end, or had another number of segments.
-func (r *reaping) position(ctx context.Context) (position, error) {
-	row, _, err := r.store.rows.Get(ctx, positionKey, r.store.rows.Budget(0), r.store.rows.Timeout(0))
-	if err != nil {
-		return nil, err
-	}
-	if p, ok := decodePosition(row[attrPosition], r.cfg.Segments); ok {
-		return p, nil
-	}
-	return make(position, r.cfg.Segments), nil
+// A bookmark is what the row of the position says.
+type bookmark struct {
+	places  position
+	looked  int64
+	looking bool
 }
 
-// keep writes the place where the run stopped, if the next run needs it. ctx may have ended.
-func (r *reaping) keep(ctx context.Context, before, after position) {
-	if after.complete() || r.badPlace.Load() {
-		after = make(position, len(after))
+// looks returns the bookmark as a run begins with it: the run looks at leases in sessions if an
+// earlier look has not reached the end, or none has begun today.
+func (b bookmark) looks(at rowstore.Moment) bookmark {
+	b.places = slices.Clone(b.places)
+	if now := at.Latest(); !b.looking && b.looked/dayMillis != now/dayMillis {
+		b.looked, b.looking = now, true
 	}
-	if slices.Equal(before, after) || !before.resumes() && !after.resumes() {
+	return b
+}
+
+func (b bookmark) equal(other bookmark) bool {
+	return slices.Equal(b.places, other.places) && b.looked == other.looked && b.looking == other.looking
+}
+
+// moment returns a moment once the store's time is known.
+func (r *reaping) moment(ctx context.Context) (rowstore.Moment, error) {
+	return r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
+}
+
+// bookmark reads where the last run stopped. It returns the beginning if that run reached the end, or
+// had another number of segments.
+func (r *reaping) bookmark(ctx context.Context) (b bookmark, err error) {
+	row, _, err := r.store.rows.Get(ctx, positionKey, r.store.rows.Budget(0), r.store.rows.Timeout(0))
+	if err != nil {
+		return bookmark{}, err
+	}
+	if d := decode(row); d.Has(attrLooked) {
+		b.looked, b.looking = d.Positive(attrLooked), d.Has(attrLooking)
+	}
+	var ok bool
+	if b.places, ok = decodePosition(row[attrPosition], r.cfg.Segments); !ok {
+		b.places = make(position, r.cfg.Segments)
+	}
+	return b, nil
+}
+
+// keep writes what the next run needs to know. ctx may have ended.
+func (r *reaping) keep(ctx context.Context, before, after bookmark) {
+	if after.places.complete() {
+		after.looking = false
+	}
+	if after.places.complete() || r.badPlace.Load() {
+		after.places = make(position, len(after.places))
+	}
+	if before.equal(after) {
 		return
 	}
 	patience := positionPatience
@@ -126,19 +171,21 @@ func (r *reaping) keep(ctx context.Context, before, after position) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	value := after.value()
-	if !after.resumes() {
-		value = nil
-	}
-	if err := r.store.putPosition(ctx, value); err != nil {
+	if err := r.store.putBookmark(ctx, after); err != nil {
 		r.store.logger.WarnContext(ctx, "dynamolease: the position was not kept, the next reaping begins where this one began", "table", r.store.rows.Name, "err", err)
 	}
 }
 
-// putPosition writes the position, and retries while there is no answer. A nil value stands for the
-// beginning.
-func (s *Store) putPosition(ctx context.Context, value types.AttributeValue) error {
-	update := s.rows.Update(positionKey, rowstore.Condition{}, []rowstore.Attribute{{Name: attrPosition, Value: value}})
+// putBookmark writes what the next run needs to know, and retries while there is no answer.
+func (s *Store) putBookmark(ctx context.Context, b bookmark) error {
+	list := []rowstore.Attribute{{Name: attrPosition}, {Name: attrLooked, Value: rowstore.Number(b.looked)}, {Name: attrLooking}}
+	if b.places.resumes() {
+		list[0].Value = b.places.value()
+	}
+	if b.looking {
+		list[2].Value = rowstore.Number[int64](1)
+	}
+	update := s.rows.Update(positionKey, rowstore.Condition{}, list)
 	if _, err := s.rows.Repeat(ctx, s.rows.Budget(0), s.rows.Timeout(0), s.rows.Write(update)); err != nil {
 		return fmt.Errorf("keep the position: %w", err)
 	}

@@ -16,8 +16,8 @@ type ReapConfig struct {
 	// deletes in flight. Defaults to 1; at most 16.
 	Segments int
 
-	// Limit bounds the deletes of the run, and with them the write units: one for each KB of a row.
-	// Defaults to no limit.
+	// Limit bounds the deletes of the run, and the leases that it frees, and with them the write
+	// units: one for each KB of a row. Defaults to no limit.
 	Limit int
 }
 
@@ -31,9 +31,10 @@ type ReapReport struct {
 	Due int
 
 	Deleted    int     // rows that this run deleted
-	Raced      int     // rows that changed, or were gone, between the scan and the delete: left alone
+	Freed      int     // leases of sessions that are over, which this run freed: one write unit each
+	Raced      int     // rows that changed, or were gone, between the scan and the write: left alone
 	Kept       int     // due rows that are never deleted: live, a process lease's head, not ours
-	Unreadable int     // rows with a ttl, in a form that this library does not write: left alone
+	Unreadable int     // rows that are due, or keep a lease, in a form that this library does not write: left alone
 	Malformed  []error // the first ten of the unreadable rows, each a [*RowError]
 	Unanswered int     // deletes that may have been done: the run ended before an answer came
 
@@ -50,7 +51,7 @@ type StopReason string
 
 const (
 	StoppedByDeadline   StopReason = "deadline"   // little time was left until the context's deadline
-	StoppedByLimit      StopReason = "limit"      // ReapConfig.Limit deletes were sent
+	StoppedByLimit      StopReason = "limit"      // ReapConfig.Limit writes were sent
 	StoppedByThrottling StopReason = "throttling" // the store rejected a request again and again, for 10 seconds
 )
 

@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -16,50 +17,63 @@ const (
 	successorPrefix   = "T#"
 )
 
-// A dueRow is a row that Reap may delete, as it saw the row.
+// A dueRow is a row that Reap may have to do with, as it saw the row.
 type dueRow struct {
-	key rowstore.Key
-	rev string // empty if rows of its kind have none
-	ttl string // as the row has it
+	key   rowstore.Key
+	rev   string // empty if rows of its kind have none
+	ttl   string // as the row has it
+	due   bool   // the ttl has passed, and the grace after it
+	kept  bool   // it must not be deleted
+	lease leaseRow
 }
 
-// judgeDue reports whether Reap must keep a row whose ttl has passed. Otherwise it returns the
-// row to delete. Reap keeps a row that is live although its ttl has passed: the ttl alone never
-// decides anything. If the row cannot be read, the error is a [RowError].
-func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, kept bool, err error) {
+// judgeDue reports of a row whether Reap must keep it although its ttl has passed: the ttl alone
+// never decides anything. If the row cannot be read, the error is a [RowError].
+func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, err error) {
 	d := decode(row)
+	due.key = d.Key
+	switch {
+	case strings.HasPrefix(d.Key.PK, leasePrefix):
+		due.lease, err = decodeLease(row)
+		due.rev = due.lease.rev
+		// Only its session shows whether a lease in a session is live.
+		due.kept = due.lease.inSession() || due.lease.unexpired(at)
+	case strings.HasPrefix(d.Key.PK, memberPrefix):
+		due.rev, due.kept, err = judgeMember(row, d.Key, at)
+	case strings.HasPrefix(d.Key.PK, processPrefix):
+		due.kept, err = judgeProcess(d)
+	default:
+		due.kept = true // not a row of this library: its ttl does not matter
+		return due, nil
+	}
+	if err != nil || due.kept {
+		return due, err
+	}
 	d.Positive(attrTTL)
 	if ttl, ok := row[attrTTL].(*types.AttributeValueMemberN); ok {
 		due.ttl = ttl.Value
 	}
-	due.key = d.Key
-	switch {
-	case strings.HasPrefix(d.Key.PK, leasePrefix):
-		due.rev, kept, err = judgeLease(row, at)
-	case strings.HasPrefix(d.Key.PK, memberPrefix):
-		due.rev, kept, err = judgeMember(row, d.Key, at)
-	case strings.HasPrefix(d.Key.PK, processPrefix):
-		kept, err = judgeProcess(d)
-	default:
-		return due, true, nil // not a row of this library: its ttl does not matter
-	}
-	if err == nil && !kept {
-		err = d.Err
-	}
-	return due, kept, err
+	return due, d.Err
 }
 
-func judgeLease(row rowstore.Item, at rowstore.Moment) (rev string, kept bool, err error) {
-	lease, err := decodeLease(row)
-	// A lease in a session has no ttl. If somebody gave it one, only its session would show
-	// whether it is live. So keep it.
-	return lease.rev, err == nil && (lease.inSession() || lease.unexpired(at)), err
+// isDue reports whether the ttl of a row has passed, or cannot be compared.
+func isDue(row rowstore.Item, by int64) bool {
+	value, ok := row[attrTTL]
+	if !ok {
+		return false
+	}
+	ttl, ok := value.(*types.AttributeValueMemberN)
+	if !ok {
+		return true
+	}
+	n, err := strconv.ParseFloat(ttl.Value, 64)
+	return err == nil && n <= float64(by)
 }
 
 func judgeMember(row rowstore.Item, k rowstore.Key, at rowstore.Moment) (rev string, kept bool, err error) {
 	if strings.HasPrefix(k.SK, drainPrefix) {
 		drain, err := decodeDrain(row)
-		return drain.rev, err == nil && drain.on, err
+		return drain.rev, false, err
 	}
 	member, err := decodeMember(row)
 	return member.rev, err == nil && member.live(at), err

@@ -9,12 +9,16 @@ import (
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
+// writesInFlight is the most writes of a segment that are in flight at one time.
+const writesInFlight = 32
+
 // A reaping is one run of Reap.
 type reaping struct {
-	store *Store
-	cfg   ReapConfig
+	store   *Store
+	cfg     ReapConfig
+	looking bool // at leases in sessions, too
 
-	deletes  atomic.Int64 // counted against the limit
+	writes   atomic.Int64 // counted against the limit
 	over     atomic.Bool  // nothing more may begin
 	badPlace atomic.Bool  // the store refuses the place where the run began
 
@@ -56,6 +60,32 @@ func (r *reaping) halt(work context.Context, err error) {
 			}
 		})
 	}
+}
+
+// mayWrite counts a write against the limit, and ends the run if none is left.
+func (r *reaping) mayWrite(ctx context.Context) bool {
+	if r.over.Load() {
+		return false
+	}
+	if ctx.Err() != nil {
+		r.stop(StoppedByDeadline)
+		return false
+	}
+	if n := r.writes.Add(1); r.cfg.Limit > 0 && n > int64(r.cfg.Limit) {
+		r.stop(StoppedByLimit)
+		return false
+	}
+	return true
+}
+
+func (r *reaping) unreadable(err error) {
+	const named = 10
+	r.note(func(report *ReapReport) {
+		report.Unreadable++
+		if len(report.Malformed) < named {
+			report.Malformed = append(report.Malformed, err)
+		}
+	})
 }
 
 // A reply is the result of a request that was retried until it was answered, or until its time was

@@ -15,13 +15,12 @@ import (
 // with little memory, and to stop in time.
 const scanPage = 1000
 
-// deletesInFlight is the most deletes of a segment that are in flight at one time.
-const deletesInFlight = 32
-
-// A duePage holds the due rows of one page of a Scan, and the place after that page.
+// A duePage holds the rows of one page of a Scan that Reap has to do with, and the place after that
+// page.
 type duePage struct {
 	rows  []rowstore.Item
 	at    rowstore.Moment
+	due   int64 // a row with a ttl up to here is due
 	after scanPlace
 }
 
@@ -57,7 +56,7 @@ func (r *reaping) scan(ctx context.Context, number int, from scanPlace, pages ch
 // page reads the rows of one page whose ttl has passed or cannot be compared. The rows may be
 // stale: the condition of the delete decides whether a row is deleted.
 func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage, error) {
-	at, err := r.store.rows.AwaitTime(ctx, positionKey.PK, r.store.rows.Budget(0), r.store.rows.Timeout(0))
+	at, err := r.moment(ctx)
 	if err != nil {
 		return duePage{}, err
 	}
@@ -75,28 +74,43 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 	}
 	r.note(func(report *ReapReport) {
 		report.Scanned += int(out.ScannedCount)
-		report.Due += len(out.Items)
 		report.ReadUnits += request.Units(out)
 	})
-	return duePage{out.Items, at, placeAfter(out.LastEvaluatedKey)}, nil
+	return duePage{out.Items, at, r.dueBy(at), placeAfter(out.LastEvaluatedKey)}, nil
 }
 
+// dueBy returns the ttl up to which a row is due.
+func (r *reaping) dueBy(at rowstore.Moment) int64 {
+	return (at.Earliest() - r.cfg.Grace.Milliseconds()) / 1000
+}
+
+// dueFilter takes the rows whose ttl has passed. The report must name a ttl that is not a number,
+// which cannot be compared, and a row that lacks some of what says who holds the lease.
+const dueFilter = "#ttl <= :due OR attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number)" +
+	" OR begins_with(#pk, :leases) AND NOT (" +
+	"attribute_not_exists(#owner) AND attribute_not_exists(#exp) AND attribute_not_exists(#service) AND attribute_not_exists(#session)" +
+	" OR attribute_exists(#owner) AND attribute_exists(#exp) AND attribute_not_exists(#service) AND attribute_not_exists(#session)" +
+	" OR attribute_exists(#owner) AND attribute_not_exists(#exp) AND attribute_exists(#service) AND attribute_exists(#session))"
+
 func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dynamodb.ScanInput {
-	due := (at.Earliest() - r.cfg.Grace.Milliseconds()) / 1000
 	input := &dynamodb.ScanInput{
 		TableName:         &r.store.rows.Name,
 		ExclusiveStartKey: from.start(),
 		Limit:             aws.Int32(scanPage),
-		// A ttl that is not a number cannot be compared. The report must name it.
-		FilterExpression: aws.String("#ttl <= :due OR (attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number))"),
+		FilterExpression:  aws.String(dueFilter),
 		// These are all attributes that judgeDue needs. A checkpoint, which may be large, is not.
 		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left, #drained"),
 		ExpressionAttributeNames: map[string]string{
 			"#pk": rowstore.AttrPK, "#sk": rowstore.AttrSK, "#rev": rowstore.AttrRev, "#exp": attrExp, "#ttl": attrTTL, "#owner": attrOwner, "#epoch": attrEpoch,
 			"#service": attrService, "#session": attrSession, "#node": attrNode, "#address": attrAddress, "#opened": attrOpened, "#left": attrLeft, "#drained": attrDrained,
 		},
-		ExpressionAttributeValues: rowstore.Item{":due": rowstore.Number(due), ":number": rowstore.Text("N")},
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+		ExpressionAttributeValues: rowstore.Item{
+			":due": rowstore.Number(r.dueBy(at)), ":number": rowstore.Text("N"), ":leases": rowstore.Text(leasePrefix),
+		},
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
+	if r.looking {
+		input.FilterExpression = aws.String(dueFilter + " OR begins_with(#pk, :leases) AND attribute_exists(#session)")
 	}
 	if r.cfg.Segments > 1 {
 		input.Segment, input.TotalSegments = aws.Int32(int32(number)), aws.Int32(int32(r.cfg.Segments))
@@ -104,44 +118,44 @@ func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dyn
 	return input
 }
 
-// sweep deletes those rows of a page that it may delete. It returns false if the run ended before
-// the page was done.
+// sweep deletes those rows of a page that it may delete, and frees leases of sessions that are over.
+// It returns false if the run ended before the page was done.
 func (r *reaping) sweep(ctx context.Context, page duePage) bool {
 	if r.over.Load() {
 		return false
 	}
 	var due []dueRow
+	var inSessions []leaseRow
 	for _, row := range page.rows {
-		seen, kept, err := judgeDue(row, page.at)
+		seen, err := judgeDue(row, page.at)
+		seen.due = isDue(row, page.due)
+		if seen.due {
+			r.note(func(report *ReapReport) { report.Due++ })
+		}
+		if err == nil && r.looking && seen.lease.inSession() {
+			inSessions = append(inSessions, seen.lease)
+		}
 		switch {
 		case err != nil:
 			r.unreadable(err)
-		case kept:
+		case !seen.due:
+		case seen.kept:
 			r.note(func(report *ReapReport) { report.Kept++ })
 		default:
 			due = append(due, seen)
 		}
 	}
-	_ = rowstore.Parallel(len(due), deletesInFlight, func(i int) error {
+	r.freeLeases(ctx, inSessions)
+	_ = rowstore.Parallel(len(due), writesInFlight, func(i int) error {
 		r.delete(ctx, due[i])
 		return nil
 	})
 	return !r.over.Load()
 }
 
-func (r *reaping) unreadable(err error) {
-	const named = 10
-	r.note(func(report *ReapReport) {
-		report.Unreadable++
-		if len(report.Malformed) < named {
-			report.Malformed = append(report.Malformed, err)
-		}
-	})
-}
-
 // delete deletes one row if the row is still as the scan saw it.
 func (r *reaping) delete(ctx context.Context, due dueRow) {
-	if !r.mayDelete(ctx) {
+	if !r.mayWrite(ctx) {
 		return
 	}
 	input := r.deleteInput(due)
@@ -165,22 +179,6 @@ func (r *reaping) delete(ctx context.Context, due dueRow) {
 		}
 		r.halt(ctx, sent.err)
 	}
-}
-
-// mayDelete counts a delete against the limit, and ends the run if none is left.
-func (r *reaping) mayDelete(ctx context.Context) bool {
-	if r.over.Load() {
-		return false
-	}
-	if ctx.Err() != nil {
-		r.stop(StoppedByDeadline)
-		return false
-	}
-	if n := r.deletes.Add(1); r.cfg.Limit > 0 && n > int64(r.cfg.Limit) {
-		r.stop(StoppedByLimit)
-		return false
-	}
-	return true
 }
 
 func (r *reaping) deleteInput(due dueRow) *dynamodb.DeleteItemInput {

@@ -34,13 +34,14 @@ type Session struct {
 
 	signals atomic.Int64
 
-	calls *rowstore.KeyedLock // one heartbeat at a time, and one acquisition or release of a lease
+	calls  *rowstore.KeyedLock // one heartbeat at a time, one closing, and one acquisition or release of a lease
+	closed bool                // all is given up; under the lock of a closing
 
 	mu      sync.Mutex
-	held    map[rowstore.Key]*heldLease // leases that were acquired and not released
-	revoked map[rowstore.Key]int64      // epochs of leases that it was told to give up, whether it held them or not
-	cause   error                       // why it is over; nil before
-	alarm   *time.Timer                 // at the end of its validity
+	held    map[rowstore.Key]*heldLease   // leases that were acquired and not released
+	revoked map[rowstore.Key]revokedLease // that it was told to give up, whether it held them or not
+	cause   error                         // why it is over; nil before
+	alarm   *time.Timer                   // at the end of its validity
 	done    chan struct{}
 }
 
@@ -79,7 +80,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	s.members.Keep(row.key, done.Known, done.Applied.At)
 	session := &Session{
 		store: s, node: node.Name, ttl: ttl, row: done.Known.Row, validity: &sessionValidity{time: s.rows.Time},
-		calls: rowstore.NewKeyedLock(), held: make(map[rowstore.Key]*heldLease), revoked: make(map[rowstore.Key]int64),
+		calls: rowstore.NewKeyedLock(), held: make(map[rowstore.Key]*heldLease), revoked: make(map[rowstore.Key]revokedLease),
 		done: make(chan struct{}),
 	}
 	session.extend(done)

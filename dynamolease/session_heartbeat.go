@@ -47,7 +47,7 @@ func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (r
 	if !seen.Row.live(at) || s.validity.remaining() == 0 {
 		return rowstore.Proposal[memberRow]{}, ErrSessionLost
 	}
-	s.revoke(seen.Row.revoked)
+	s.obey(parseOrders(seen.Row.revoked)...)
 	next := seen.Row.extended(s.ttl, at)
 	next.revoked = nil
 	next.signals = max(next.signals, s.signals.Load())
@@ -77,13 +77,24 @@ func (s *Session) Leave(ctx context.Context) error {
 
 // Close ends the session: Done is closed, all its leases are released, and its row is marked, which
 // takes the node off the members and frees whatever refers to the session still. Stop the work that
-// the leases cover before. What could not be released is free when the session expires. Closing a
-// session that is over does nothing.
+// the leases cover before.
+//
+// Nil means that all of it is given up. After an error call it again, until it is nil; what could not
+// be given up is free when the session expires. A session that was lost can be closed, too: others
+// then need not wait until it has surely expired.
 func (s *Session) Close(ctx context.Context) error {
-	if !s.end(ErrSessionClosed) {
+	s.end(ErrSessionClosed)
+	unlock, err := s.calls.Lock(ctx, rowstore.Key{}) // a call beside another one waits for what that gets done
+	if err != nil {
+		return s.store.explain(err, "close session %s", s.ID())
+	}
+	defer unlock()
+	if s.closed {
 		return nil
 	}
-	return errors.Join(s.ReleaseAll(ctx), s.close(ctx))
+	err = errors.Join(s.ReleaseAll(ctx), s.close(ctx))
+	s.closed = err == nil
+	return err
 }
 
 // close ends the session in the table. Its row stays, for a while, so that an attempt to open the

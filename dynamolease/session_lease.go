@@ -40,6 +40,9 @@ func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, err
 	}
 	defer unlock()
 	done, err := a.run(ctx)
+	if errors.Is(err, ErrUnknownOutcome) {
+		s.keep(k)
+	}
 	if err != nil {
 		return Lease{}, false, err
 	}
@@ -76,7 +79,9 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 		store: s.store, key: k, holder: s.holder(),
 		live: func(leaseRow, rowstore.Moment) bool { return s.Remaining() > 0 },
 	}
-	released, err = r.run(ctx)
+	if released, err = r.run(ctx); err != nil {
+		s.keep(k)
+	}
 	return released, s.store.explain(err, "release %s/%d", group, partition)
 }
 
@@ -127,7 +132,7 @@ func (s *Session) hold(k rowstore.Key, epoch int64) (*heldLease, error) {
 	case s.held[k] == nil || s.held[k].over.Load() || s.held[k].epoch != epoch:
 		s.held[k] = &heldLease{session: s.validity, epoch: epoch}
 	}
-	if s.revoked[k] == epoch {
+	if s.revoked[k].epoch == epoch {
 		s.held[k].revoke()
 	} else {
 		delete(s.revoked, k)
@@ -142,7 +147,7 @@ func (s *Session) refused(row leaseRow) {
 		s.drop(row.key)
 		return
 	}
-	s.revoke([]string{orderOf(row.key, row.epoch)})
+	s.obey(order{row.key, row.epoch})
 	s.keep(row.key)
 }
 
@@ -156,7 +161,8 @@ func (s *Session) drop(k rowstore.Key) {
 	}
 }
 
-// keep notes a lease that is not held any more, but could not be released.
+// keep notes a lease that the session may have in the table, although this process does not count on
+// it: it could not be released, or nothing tells whether it was acquired. ReleaseAll frees it.
 func (s *Session) keep(k rowstore.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +172,8 @@ func (s *Session) keep(k rowstore.Key) {
 	}
 }
 
-// keys returns the keys of the leases that are held or could not be released, in order.
+// keys returns the keys of the leases that are held, or that ReleaseAll must free all the same, in
+// order.
 func (s *Session) keys() []rowstore.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,3 +50,9 @@ func (h *heldLease) revoke() {
 		h.revoked.Store(true)
 	}
 }
+
+// A revokedLease is a lease that a session was told to give up.
+type revokedLease struct {
+	epoch int64
+	since time.Duration // a reading of the elapsed clock's Min
+}

@@ -28,6 +28,7 @@ type Store struct {
 	works   *knownWorks
 	closed  *closedSessions
 	watch   *sessionWatch
+	drains  refreshes
 
 	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
@@ -55,20 +56,29 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		sender.OnReport(reporter(o.OnRequest))
 	}
 	times := &rowstore.Time{Elapsed: node, Store: clock, Slack: o.Clock.Slack, Drift: o.Clock.DriftPPM}
+	members := rowstore.NewCache(func(r memberRow, latest int64) bool { return r.exp < latest })
+	leases := rowstore.NewCache(func(r leaseRow, latest int64) bool {
+		if r.inSession() { // one of this process: members has it by its latest heartbeat
+			session, known := members.Recall(r.session)
+			return !known || session.Row.exp < latest
+		}
+		return r.exp < latest
+	})
 	return &Store{
 		client: client,
 		rows: &rowstore.Table{
 			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout, Time: times,
 		},
 		renewal:   o.Renewal,
-		retention: retention{row: o.Retention},
+		retention: retention{row: o.Retention, checkpoint: o.CheckpointRetention},
 		logger:    o.Logger,
-		leases:    rowstore.NewCache(func(r leaseRow, latest int64) bool { return !r.inSession() && r.exp < latest }),
-		members:   rowstore.NewCache(func(r memberRow, latest int64) bool { return r.exp < latest }),
+		leases:    leases,
+		members:   members,
 		working:   rowstore.NewKeyedLock(),
 		works:     newKnownWorks(),
 		closed:    newClosedSessions(),
 		watch:     newSessionWatch(times),
+		drains:    refreshes{last: make(map[rowstore.Key]time.Duration)},
 	}, nil
 }
 

@@ -82,6 +82,18 @@ func (c *Cache[R]) Pending(pk, prefix string) []Key {
 	return keys
 }
 
+// Any reports whether the cache holds a row that is so.
+func (c *Cache[R]) Any(is func(R) bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, found := range c.rows {
+		if is(found.Row) {
+			return true
+		}
+	}
+	return false
+}
+
 // sweep drops dead rows, so that a process that uses other rows for ever does not grow for ever.
 func (c *Cache[R]) sweep(at Moment) {
 	for k, found := range c.rows {

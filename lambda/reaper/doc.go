@@ -18,7 +18,7 @@
 // # Input and output
 //
 // The function ignores the event. A run continues from the place where the last run stopped. The
-// response is a JSON object with the result of the run: scanned, due, deleted, raced, kept,
+// response is a JSON object with the result of the run: scanned, due, deleted, freed, raced, kept,
 // unreadable and unanswered count rows as ReapReport does; stopped says why the run stopped before
 // the end of the table; complete says whether it reached the end.
 //
@@ -27,7 +27,7 @@
 // delete them.
 //
 // Another line is in CloudWatch's embedded metric format. It gives the namespace "dynamolease"
-// these metrics for each Table: Scanned, Due, Deleted, Raced, Kept, Unreadable, Throttled,
+// these metrics for each Table: Scanned, Due, Deleted, Freed, Raced, Kept, Unreadable, Throttled,
 // Complete (0 or 1), ReadUnits, WriteUnits and Duration (milliseconds). The line has level INFO.
 // If you set a higher log level in Lambda, that drops the metrics as well. Set the function's log
 // format to JSON.

@@ -48,7 +48,7 @@ func TestInvoke(t *testing.T) {
 // The response has a name for every figure, and no other.
 func TestResponse(t *testing.T) {
 	text, err := json.Marshal(summarize("leases", dynamolease.ReapReport{Deleted: 3, Stopped: dynamolease.StoppedByLimit}, nil, 2*time.Second))
-	const want = `{"table":"leases","scanned":0,"due":0,"deleted":3,"raced":0,"kept":0,"unreadable":0,"unanswered":0,` +
+	const want = `{"table":"leases","scanned":0,"due":0,"deleted":3,"freed":0,"raced":0,"kept":0,"unreadable":0,"unanswered":0,` +
 		`"readUnits":0,"writeUnits":0,"throttled":0,"resumed":false,"stopped":"limit","complete":false,"durationMs":2000}`
 	if err != nil || string(text) != want {
 		t.Errorf("got %s, %v, want %s", text, err, want)

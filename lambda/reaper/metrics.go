@@ -25,6 +25,7 @@ func (s summary) metrics() []metric {
 		{"Scanned", "Count", float64(s.Scanned)},
 		{"Due", "Count", float64(s.Due)},
 		{"Deleted", "Count", float64(s.Deleted)},
+		{"Freed", "Count", float64(s.Freed)},
 		{"Raced", "Count", float64(s.Raced)},
 		{"Kept", "Count", float64(s.Kept)},
 		{"Unreadable", "Count", float64(s.Unreadable)},

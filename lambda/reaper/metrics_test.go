@@ -17,7 +17,7 @@ import (
 // The line is one JSON object, and every metric that it defines is a number in it.
 func TestMetricsLine(t *testing.T) {
 	report := dynamolease.ReapReport{
-		Scanned: 100, Due: 20, Deleted: 11, Raced: 2, Kept: 3, Unreadable: 4, ReadUnits: 12.5, WriteUnits: 13, Throttled: 1,
+		Scanned: 100, Due: 20, Deleted: 11, Freed: 5, Raced: 2, Kept: 3, Unreadable: 4, ReadUnits: 12.5, WriteUnits: 13, Throttled: 1,
 	}
 	var out bytes.Buffer
 	now := time.UnixMilli(1_800_000_000_123)
@@ -35,7 +35,7 @@ func TestMetricsLine(t *testing.T) {
 		t.Errorf("the line is %v", line)
 	}
 	want := map[string]float64{
-		"Scanned": 100, "Due": 20, "Deleted": 11, "Raced": 2, "Kept": 3, "Unreadable": 4, "Throttled": 1, "Complete": 1,
+		"Scanned": 100, "Due": 20, "Deleted": 11, "Freed": 5, "Raced": 2, "Kept": 3, "Unreadable": 4, "Throttled": 1, "Complete": 1,
 		"ReadUnits": 12.5, "WriteUnits": 13, "Duration": 1500,
 	}
 	got := make(map[string]float64)

@@ -20,6 +20,7 @@ type summary struct {
 	Scanned    int                    `json:"scanned"`
 	Due        int                    `json:"due"`
 	Deleted    int                    `json:"deleted"`
+	Freed      int                    `json:"freed"`
 	Raced      int                    `json:"raced"`
 	Kept       int                    `json:"kept"`
 	Unreadable int                    `json:"unreadable"`
@@ -40,6 +41,7 @@ func summarize(table string, report dynamolease.ReapReport, err error, took time
 		Scanned:    report.Scanned,
 		Due:        report.Due,
 		Deleted:    report.Deleted,
+		Freed:      report.Freed,
 		Raced:      report.Raced,
 		Kept:       report.Kept,
 		Unreadable: report.Unreadable,

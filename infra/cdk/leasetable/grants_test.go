@@ -103,7 +103,9 @@ func TestPolicies(t *testing.T) {
 	l.expectPolicy("the reaper", l.leases.Function().Role().(awsiam.Role),
 		statement(nil, "Scan"),
 		statement(like("L#*", "M#*", "P#*"), "DeleteItem"),
-		statement(exactly("R#reaper"), "GetItem", "UpdateItem"))
+		statement(exactly("R#reaper"), "GetItem", "UpdateItem"),
+		statement(like("M#*"), "GetItem"),
+		statement(like("L#*"), "UpdateItem"))
 }
 
 // Besides the table, the reaper writes its own log and its queue of dead letters.

@@ -71,6 +71,8 @@ func (t *LeaseTable) reaperRole(logs awslogs.LogGroup) awsiam.Role {
 	role.AddToPolicy(allow(arns, nil, "Scan"))
 	role.AddToPolicy(allow(arns, likeKeys(leasePrefix+"*", memberPrefix+"*", nodePrefix+"*"), "DeleteItem"))
 	role.AddToPolicy(allow(arns, theseKeys(positionKey), "GetItem", "UpdateItem"))
+	role.AddToPolicy(allow(arns, likeKeys(memberPrefix+"*"), "GetItem"))   // to see which sessions are over
+	role.AddToPolicy(allow(arns, likeKeys(leasePrefix+"*"), "UpdateItem")) // to free their leases
 	t.grantKey(role, true)
 	return role
 }

@@ -13,6 +13,7 @@ type Reaping struct {
 	Scanned    int                    `json:"scanned"`
 	Due        int                    `json:"due"`
 	Deleted    int                    `json:"deleted"`
+	Freed      int                    `json:"freed"`
 	Raced      int                    `json:"raced"`
 	Kept       int                    `json:"kept"`
 	Unreadable int                    `json:"unreadable"`
@@ -29,7 +30,7 @@ type Reaping struct {
 func (t *Table) Reap(ctx context.Context, cfg dynamolease.ReapConfig) (Reaping, error) {
 	r, err := t.Store.Reap(ctx, cfg)
 	reaping := Reaping{
-		Scanned: r.Scanned, Due: r.Due, Deleted: r.Deleted, Raced: r.Raced, Kept: r.Kept, Unreadable: r.Unreadable, Unanswered: r.Unanswered,
+		Scanned: r.Scanned, Due: r.Due, Deleted: r.Deleted, Freed: r.Freed, Raced: r.Raced, Kept: r.Kept, Unreadable: r.Unreadable, Unanswered: r.Unanswered,
 		ReadUnits: r.ReadUnits, WriteUnits: r.WriteUnits, Throttled: r.Throttled, Resumed: r.Resumed, Stopped: r.Stopped,
 	}
 	for _, row := range r.Malformed {
@@ -46,6 +47,7 @@ func (r Reaping) Text() string {
 		rows int
 		what string
 	}{
+		{r.Freed, "leases of sessions that are over: freed"},
 		{r.Raced, "changed or gone since they were scanned: left alone"},
 		{r.Kept, "due and never deleted: live ones, heads of process leases, rows of others"},
 		{r.Unanswered, "may be deleted: no answer came"},
