@@ -74,7 +74,13 @@ func (w *world) left() int {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return len(out.Items)
+	left := len(out.Items)
+	for _, row := range out.Items {
+		if row["sk"].(*types.AttributeValueMemberS).Value == "POSITION" { // the reaper's own
+			left--
+		}
+	}
+	return left
 }
 
 // output is what a function prints, line by line.
