@@ -68,7 +68,7 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 	})
 	if sent.err != nil {
 		// If the store refuses a place, that place must not end every later run.
-		failed := request.Classify(sent.err, true) == request.Failed
+		failed := request.Classify(sent.err) == request.Failed
 		r.badPlace.CompareAndSwap(false, failed && from != scanPlace{})
 		return duePage{}, sent.err
 	}
