@@ -3,7 +3,6 @@ package request
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -132,29 +131,10 @@ func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, ne
 	if !ok || response == nil || response.StatusCode == 0 {
 		return out, metadata, err
 	}
-	if response.Header.Get(requestID) == "" {
+	if !byStore(response.Header) {
 		return out, metadata, &foreign{response.StatusCode}
 	}
 	answer.Date, _ = storeclock.ParseDate(response.Header)
 	s.clock.Observe(answer.Sent, answer.Received, response.Header, conn.name())
 	return out, metadata, err
 }
-
-// requestID is the header by which DynamoDB's own answers are known.
-const requestID = "X-Amzn-Requestid"
-
-// foreign is the error of an attempt that somebody else than DynamoDB answered, such as a proxy. The
-// request may have reached DynamoDB all the same.
-type foreign struct{ status int }
-
-func (f *foreign) Error() string {
-	return fmt.Sprintf("the answer (%d %s) has no request id, so it is not DynamoDB's", f.status, http.StatusText(f.status))
-}
-
-// unsent is the error of an attempt that failed before its request left this process: it got no
-// credentials, say, or no endpoint. An answer in it is not the store's, but of a service that gives
-// credentials.
-type unsent struct{ err error }
-
-func (u *unsent) Error() string { return "not sent: " + u.err.Error() }
-func (u *unsent) Unwrap() error { return u.err }
