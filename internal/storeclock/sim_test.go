@@ -83,6 +83,7 @@ type reply struct {
 	there, back time.Duration // latencies
 	stale       time.Duration // age of the cached header
 	off         time.Duration // error of the server's clock, or lie
+	over        string        // the connection
 }
 
 // ask makes a request and lets the clock observe the answer.
@@ -91,7 +92,7 @@ func (n *node) ask(r reply) {
 	n.w.pass(r.there)
 	date := n.w.now.Add(r.off - r.stale)
 	n.w.pass(r.back)
-	n.clock.Observe(sent, n.reading, dated(date), "")
+	n.clock.Observe(sent, n.reading, dated(date), r.over)
 }
 
 func dated(t time.Time) http.Header {
