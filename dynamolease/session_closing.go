@@ -19,9 +19,9 @@ func (s *Store) session(
 	if s.closed.contains(k) {
 		return memberRow{}, nil
 	}
-	row, err := s.readSession(ctx, k, budget, timeout)
+	row, answer, err := s.readSession(ctx, k, budget, timeout)
 	switch {
-	case err != nil, row.rev == "", s.alive(row, at):
+	case err != nil, row.rev == "", s.alive(row, at.AsOf(answer)):
 		return row, err
 	case row.over():
 		s.closed.add(k)
@@ -33,12 +33,13 @@ func (s *Store) session(
 
 func (s *Store) readSession(
 	ctx context.Context, k rowstore.Key, budget *request.Budget, timeout time.Duration,
-) (memberRow, error) {
-	found, _, err := s.rows.Get(ctx, k, budget, timeout)
+) (row memberRow, answer request.Answer, err error) {
+	found, answer, err := s.rows.Get(ctx, k, budget, timeout)
 	if err != nil || len(found) == 0 {
-		return memberRow{}, err
+		return memberRow{}, answer, err
 	}
-	return decodeMember(found)
+	row, err = decodeMember(found)
+	return row, answer, err
 }
 
 // alive reports whether the session of a row may still be alive, which was read after a moment. It is dead
@@ -101,7 +102,7 @@ func (c *closing) refused(ctx context.Context, _ request.Answer, refusal error) 
 	if row, _ := rowstore.RefusedRow(refusal); len(row) > 0 {
 		c.latest, err = decodeMember(row)
 	} else {
-		c.latest, err = c.store.readSession(ctx, c.dead.key, c.budget, c.timeout)
+		c.latest, _, err = c.store.readSession(ctx, c.dead.key, c.budget, c.timeout)
 	}
 	return true, err
 }
