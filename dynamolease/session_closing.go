@@ -42,12 +42,12 @@ func (s *Store) readSession(
 	return row, answer, err
 }
 
-// alive reports whether the session of a row may still be alive, which was read after a moment. It is dead
+// alive reports whether the session of a row, read after a moment, may still be alive. It is dead
 // when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
-// node's own clock: whichever is certain first.
+// node's own clock: whichever is certain first. If a heartbeat was seen to come, no clock says more.
 func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
-	dead := s.watch.see(row, at.Start.Min)
-	return row.live(at) && !dead
+	dead, fresh := s.watch.see(row, at.Start.Min)
+	return fresh || row.live(at) && !dead
 }
 
 // A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first

@@ -109,6 +109,48 @@ func (n *node) row1Epoch() int64 {
 	return leases[0].Epoch
 }
 
+// LS50: one machine answers all that a node asks, with a clock that is 20 s ahead, for so long that the node believes it. A
+// session whose heartbeats the node sees come is not dead, whatever the clock and the answers say; when they stop, it is.
+func TestHeartbeatsThatAreSeenLS50(t *testing.T) {
+	for name, look := range map[string]func(b *node) (int, error){
+		"Acquire": func(b *node) (int, error) {
+			_, acquired, err := b.Acquire(b.w.Context(), b.w.group, 1, "b", ttl)
+			return count(!acquired), err
+		},
+		"AcquireAll": acquireBoth,
+		"Owners":     owned,
+		"Members": func(b *node) (int, error) {
+			members, err := b.Members(b.w.Context(), b.w.service)
+			return len(members), err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a, b := w.node(), w.node()
+				a.open("a", ttl)
+				lease := a.take(1)
+				for n := range 200 {
+					if n == 20 {
+						b.dates(func(_ int, now time.Time) string { return httpDate(now.Add(20 * time.Second)) })
+					}
+					a.beat()
+					if held, err := look(b); err != nil || held != 1 {
+						w.Fatalf("%d held in round %d, %v, with %v left", held, n, err, lease.Remaining())
+					}
+					time.Sleep(3 * time.Second)
+				}
+				if earliest, _, ok := b.Now(); !ok || !earliest.After(time.Now()) {
+					w.Error("the node has not been misled: the test shows nothing")
+				}
+				time.Sleep(ttl)
+				if held, err := look(b); err != nil || held != 0 {
+					w.Errorf("%d held by a session that is dead, %v", held, err)
+				}
+			})
+		})
+	}
+}
+
 // LS50: a row from memory that another owner holds is read again before it is judged.
 func TestMemoryIsReadAgainLS50(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
