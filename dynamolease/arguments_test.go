@@ -128,7 +128,7 @@ func TestOptionsAreRefusedByName(t *testing.T) {
 		"Options.Clock.Slack":         func(o *dynamolease.Options) { o.Clock.Slack = -1 },
 		"Options.Clock.Margin":        func(o *dynamolease.Options) { o.Clock.Margin = -1 },
 		"Options.Clock.DriftPPM":      func(o *dynamolease.Options) { o.Clock.DriftPPM = -1 },
-		"Options.Clock.MaxSkew":       func(o *dynamolease.Options) { o.Clock = dynamolease.NodeClock(0) },
+		"NodeClock.maxSkew":           func(o *dynamolease.Options) { o.Clock = dynamolease.NodeClock(0) },
 	} {
 		_, err := dynamolease.New(client, "leases", set)
 		var argument *dynamolease.ArgumentError

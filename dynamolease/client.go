@@ -8,7 +8,7 @@ import (
 
 // A Client is the part of DynamoDB that a [Store] needs. A *[dynamodb.Client] is one. The methods
 // must pass the options of each call on: with them the store turns the SDK's own retries off, and
-// reads the Date of each response.
+// reads the Date of each response, and tells DynamoDB's own responses from others.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)

@@ -26,7 +26,8 @@
 //
 // DynamoDB has no "now" in its expressions, but it puts a Date on every response. The moments at which
 // the request went out and the answer came in then bound the difference between its clock and this
-// node's. Many answers bound it better, and outvote one that lies. The result is always an interval,
+// node's. Many answers bound it better, and outvote one that lies. Only those with DynamoDB's request
+// id count: what a proxy says moves nothing. The result is always an interval,
 // [Store.Now]. So an expired lease can be taken in the first call of a process that has just started,
 // and a node whose wall clock is wrong by hours is no danger and no nuisance.
 //
@@ -95,8 +96,10 @@
 //	a clock is wrong or steps        nothing, or the node's own leases end early
 //	the process or machine freezes   its leases have nothing left when it wakes
 //	the row is deleted               the holder's next Renew leaves it out; epochs grow all the same
-//	a date lies                      outvoted; believed against the writer where it shortens a lease
-//	no date comes any more           old ones count on, with wider bounds
+//	a date lies                      it moves nothing; where it shortens a lease it counts against the writer
+//	no date comes any more           old ones count on, with wider bounds; without any, calls fail
+//	a proxy answers                  a lost answer, whatever it says
+//	there are no credentials         nothing is sent; the call tries again, and a node that starts waits
 //	a row is malformed               a RowError that names it; it is never read as free
 //
 // # What is not promised

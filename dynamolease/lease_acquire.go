@@ -81,9 +81,9 @@ func (a *acquisition) change() rowstore.Change[leaseRow] {
 		Consult: a.consult, Propose: a.propose, Returns: true,
 		// Another call of the holder may have extended what an attempt of this one acquired.
 		Hidden: func(row leaseRow) bool { return row.heldBy(a.holder) },
-		// A row of another holder is read again, since it decides the answer; any other leads to a write.
-		Start: func(seen rowstore.Known[leaseRow], at rowstore.Moment) bool {
-			return seen.Row.holder == a.holder || !seen.Row.inSession() && !seen.Row.unexpired(at)
+		// A row of another holder is read again, since it is judged by the answer that brings it.
+		Start: func(seen rowstore.Known[leaseRow], _ rowstore.Moment) bool {
+			return seen.Row.holder == a.holder || seen.Row.owner == ""
 		},
 	}
 }
@@ -101,10 +101,11 @@ func (a *acquisition) consult(
 	return err
 }
 
-// live reports whether the holder of the row may still be there.
+// live reports whether the holder of the row may still be there. Another session is, until it is
+// closed.
 func (a *acquisition) live(row leaseRow, at rowstore.Moment) bool {
 	if row.inSession() {
-		return row.holder == a.holder || a.other.live(at)
+		return row.holder == a.holder || a.other.rev != "" && !a.other.over()
 	}
 	return row.unexpired(at)
 }

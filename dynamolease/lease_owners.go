@@ -100,13 +100,13 @@ func (s *Store) sessionsOf(ctx context.Context, rows []leaseRow, at rowstore.Mom
 		if len(rows) == 1 {
 			between.First, between.Last = row.session.SK, row.session.SK
 		}
-		found, _, err := rowstore.Query(ctx, s.rows, between, nil, 0, rowstore.Tolerant(decodeMember))
+		found, answer, err := rowstore.Query(ctx, s.rows, between, nil, 0, rowstore.Tolerant(decodeMember))
 		if err != nil {
 			return sessions, nil, err
 		}
 		members, broken, rowsErr := rowstore.Sift(found)
 		for _, member := range members {
-			if s.alive(member, at) {
+			if s.alive(member, at.AsOf(answer)) {
 				sessions.alive[member.key] = member
 			}
 		}

@@ -125,9 +125,10 @@ func (r memberRow) Attributes() []rowstore.Attribute {
 	return list
 }
 
-// extended returns the row as a heartbeat leaves it.
+// extended returns the row as a heartbeat leaves it. The expiry is what follows from what is known
+// of the time now: what an earlier error added to it does not stay.
 func (r memberRow) extended(ttl time.Duration, at rowstore.Moment) memberRow {
-	r.exp = max(r.exp, at.Expiry(ttl))
+	r.exp = at.Expiry(ttl)
 	r.ttl = cleanup(r.exp, memberRetention)
 	return r
 }

@@ -61,7 +61,8 @@ type Options struct {
 
 // ClockOptions choose the time by which leases expire. The zero value is the store's own clock, with
 // the defaults below. A node reads it from the Date header of the store's responses. All nodes
-// that share a table must use one kind of clock.
+// that share a table must use one kind of clock. If no response has a usable Date, the store's time
+// stays unknown, and calls fail and say so.
 type ClockOptions struct {
 	// Slack is by how much the Date header may be late, beyond its whole seconds, because a front
 	// end caches it. The time until an expired lease can be taken grows as much. Defaults to 1
@@ -76,17 +77,14 @@ type ClockOptions struct {
 	// million. Defaults to 200.
 	DriftPPM int
 
-	// MaxSkew is how wrong this node's wall clock may be. It matters only if the store sends no
-	// usable Date, or with [NodeClock]. Defaults to 1 minute.
-	MaxSkew time.Duration
-
-	node bool
+	node    bool
+	maxSkew time.Duration // of this node's wall clock, with node
 }
 
 // NodeClock returns a clock that takes the time from each node's own wall clock. That must never
 // be wrong by more than maxSkew. An expired lease can be taken twice maxSkew later. Choose
 // NodeClock only if something between the nodes and the store forges dates.
-func NodeClock(maxSkew time.Duration) ClockOptions { return ClockOptions{MaxSkew: maxSkew, node: true} }
+func NodeClock(maxSkew time.Duration) ClockOptions { return ClockOptions{node: true, maxSkew: maxSkew} }
 
 // A Renewal chooses how Renew writes.
 type Renewal int
@@ -112,9 +110,6 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Clock.Slack, storeclock.DefaultSlack)
 	setDefault(&o.Clock.Margin, storeclock.DefaultMargin)
 	setDefault(&o.Clock.DriftPPM, storeclock.DefaultDriftPPM)
-	if !o.Clock.node {
-		setDefault(&o.Clock.MaxSkew, storeclock.DefaultMaxSkew)
-	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -143,8 +138,8 @@ func (o *Options) validate() error {
 		return &ArgumentError{"Options.Clock.Margin", "must be between 0 and 1h"}
 	case o.Clock.DriftPPM < 0 || o.Clock.DriftPPM > 100_000:
 		return &ArgumentError{"Options.Clock.DriftPPM", "must be between 0 and 100000"}
-	case o.Clock.MaxSkew <= 0 || o.Clock.MaxSkew > 24*time.Hour:
-		return &ArgumentError{"Options.Clock.MaxSkew", "must be more than 0 and at most 24h"}
+	case o.Clock.node && (o.Clock.maxSkew <= 0 || o.Clock.maxSkew > 24*time.Hour):
+		return &ArgumentError{"NodeClock.maxSkew", "must be more than 0 and at most 24h"}
 	}
 	return nil
 }
@@ -167,8 +162,7 @@ func (o *Options) storeClock(node elapsed.Stopwatch) *storeclock.Clock {
 		Slack:    o.Clock.Slack,
 		Margin:   o.Clock.Margin,
 		DriftPPM: o.Clock.DriftPPM,
-		MaxSkew:  o.Clock.MaxSkew,
 		Node:     o.Clock.node,
-		Logger:   o.Logger,
+		MaxSkew:  o.Clock.maxSkew,
 	})
 }

@@ -92,7 +92,8 @@ func (r *reaping) unreadable(err error) {
 // over.
 type reply struct {
 	err        error // nil if the store did it
-	unanswered bool  // some attempt, not necessarily the last one, was not answered
+	answer     request.Answer
+	unanswered bool // some attempt, not necessarily the last one, was not answered
 }
 
 // refused reports whether the store refused the request, and returns the row that came along.
@@ -103,6 +104,7 @@ func (r *reaping) send(ctx context.Context, send rowstore.Send) reply {
 	var got reply
 	got.err = r.store.rows.Try(ctx, r.store.rows.Budget(0), r.store.rows.Timeout(0), rowstore.Attempts{
 		Next:    func(context.Context) (rowstore.Send, error) { return send, nil },
+		Done:    func(answer request.Answer) { got.answer = answer },
 		Unknown: func() { got.unanswered = true },
 		NotDone: func(cause error) {
 			if request.TurnedAway(cause) {

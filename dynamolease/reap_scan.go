@@ -68,7 +68,7 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 	})
 	if sent.err != nil {
 		// If the store refuses a place, that place must not end every later run.
-		failed := request.Classify(sent.err, true) == request.Failed
+		failed := request.Classify(sent.err) == request.Failed
 		r.badPlace.CompareAndSwap(false, failed && from != scanPlace{})
 		return duePage{}, sent.err
 	}
@@ -76,7 +76,7 @@ func (r *reaping) page(ctx context.Context, number int, from scanPlace) (duePage
 		report.Scanned += int(out.ScannedCount)
 		report.ReadUnits += request.Units(out)
 	})
-	return duePage{out.Items, at, r.dueBy(at), placeAfter(out.LastEvaluatedKey)}, nil
+	return duePage{out.Items, at.AsOf(sent.answer), r.dueBy(at), placeAfter(out.LastEvaluatedKey)}, nil
 }
 
 // dueBy returns the ttl up to which a row is due.

@@ -19,9 +19,9 @@ func (s *Store) session(
 	if s.closed.contains(k) {
 		return memberRow{}, nil
 	}
-	row, err := s.readSession(ctx, k, budget, timeout)
+	row, answer, err := s.readSession(ctx, k, budget, timeout)
 	switch {
-	case err != nil, row.rev == "", s.alive(row, at):
+	case err != nil, row.rev == "", s.alive(row, at.AsOf(answer)):
 		return row, err
 	case row.over():
 		s.closed.add(k)
@@ -33,20 +33,21 @@ func (s *Store) session(
 
 func (s *Store) readSession(
 	ctx context.Context, k rowstore.Key, budget *request.Budget, timeout time.Duration,
-) (memberRow, error) {
-	found, _, err := s.rows.Get(ctx, k, budget, timeout)
+) (row memberRow, answer request.Answer, err error) {
+	found, answer, err := s.rows.Get(ctx, k, budget, timeout)
 	if err != nil || len(found) == 0 {
-		return memberRow{}, err
+		return memberRow{}, answer, err
 	}
-	return decodeMember(found)
+	row, err = decodeMember(found)
+	return row, answer, err
 }
 
-// alive reports whether the session of a row may still be alive, which was read after a moment. It is dead
+// alive reports whether the session of a row, read after a moment, may still be alive. It is dead
 // when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
-// node's own clock: whichever is certain first.
+// node's own clock: whichever is certain first. If a heartbeat was seen to come, no clock says more.
 func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
-	dead := s.watch.see(row, at.Start.Min)
-	return row.live(at) && !dead
+	dead, fresh := s.watch.see(row, at.Start.Min)
+	return fresh || row.live(at) && !dead
 }
 
 // A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first
@@ -101,7 +102,7 @@ func (c *closing) refused(ctx context.Context, _ request.Answer, refusal error) 
 	if row, _ := rowstore.RefusedRow(refusal); len(row) > 0 {
 		c.latest, err = decodeMember(row)
 	} else {
-		c.latest, err = c.store.readSession(ctx, c.dead.key, c.budget, c.timeout)
+		c.latest, _, err = c.store.readSession(ctx, c.dead.key, c.budget, c.timeout)
 	}
 	return true, err
 }

@@ -21,9 +21,10 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	if err := s.Err(); err != nil {
 		return Member{}, s.store.explain(err, "heartbeat of session %s", s.ID())
 	}
+	known, _ := s.store.members.Recall(s.row.key)
 	done, err := rowstore.Change[memberRow]{
 		Key: s.row.key, Cache: s.store.members, Decode: decodeMember, TTL: s.ttl, Start: rowstore.Always[memberRow],
-		Hidden:  func(row memberRow) bool { return row.exp > s.validity.exp.Load() },
+		Hidden:  func(row memberRow) bool { return row.rev != known.Row.rev },
 		Propose: s.propose,
 	}.Do(ctx, s.store.rows)
 	switch {

@@ -22,10 +22,13 @@ type sessionWatch struct {
 	full int // sweep at so many rows
 }
 
-// A sighting is a rev, and between which readings of this node's clock it was seen.
+// A sighting is a rev, and between which readings of this node's clock it was seen. The row has been
+// written after another rev was seen last, if one was.
 type sighting struct {
 	rev           string
 	first, latest time.Duration
+	written       bool
+	after         time.Duration
 }
 
 const (
@@ -38,25 +41,27 @@ func newSessionWatch(clock *rowstore.Time) *sessionWatch {
 	return &sessionWatch{time: clock, rows: make(map[rowstore.Key]sighting), full: firstWatchSweep}
 }
 
-// see notes the row of a session that has just been read, and reports whether the session was dead
-// when that reading began.
-func (w *sessionWatch) see(row memberRow, began time.Duration) (dead bool) {
+// see notes the row of a session that has just been read. It reports whether the session was dead
+// when that reading began, and whether the row was seen to change within half of the session's ttl:
+// then it is alive, whatever the store's clock says.
+func (w *sessionWatch) see(row memberRow, began time.Duration) (dead, fresh bool) {
 	if row.lasts == 0 || row.over() {
-		return false
+		return false, false
 	}
 	now := w.time.Elapsed().Min
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.rows[row.key]
 	if s.rev != row.rev {
-		s = sighting{rev: row.rev, first: now}
+		s = sighting{rev: row.rev, first: now, written: s.rev != "", after: s.latest}
 	}
 	s.latest = now
 	w.rows[row.key] = s
 	if len(w.rows) >= w.full {
 		w.sweep(now)
 	}
-	return began-s.first >= w.certain(time.Duration(row.lasts)*time.Millisecond)
+	lasts := time.Duration(row.lasts) * time.Millisecond
+	return began-s.first >= w.certain(lasts), s.written && began-s.after < lasts/2
 }
 
 // certain returns for how long a row has to stay as it is. The two clocks may differ in rate by

@@ -28,7 +28,7 @@ const (
 // CreateTable usually takes seconds. Give ctx a deadline of minutes. In production, provision the
 // table with your other infrastructure instead, and call CheckTable.
 func (s *Store) CreateTable(ctx context.Context) error {
-	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
+	input := &dynamodb.CreateTableInput{
 		TableName:   &s.rows.Name,
 		BillingMode: types.BillingModePayPerRequest,
 		KeySchema: []types.KeySchemaElement{
@@ -39,6 +39,11 @@ func (s *Store) CreateTable(ctx context.Context) error {
 			{AttributeName: aws.String(rowstore.AttrPK), AttributeType: types.ScalarAttributeTypeS},
 			{AttributeName: aws.String(rowstore.AttrSK), AttributeType: types.ScalarAttributeTypeS},
 		},
+	}
+	// An attempt whose answer was lost is found out by the next: the table is in use.
+	err := s.ask(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := s.client.CreateTable(ctx, input, opt)
+		return err
 	})
 	var exists *types.ResourceInUseException
 	if err != nil && !errors.As(err, &exists) {
@@ -75,8 +80,18 @@ func (s *Store) awaitTable(ctx context.Context) (*types.TableDescription, error)
 	}
 }
 
+// ask sends a request about the table until it is answered.
+func (s *Store) ask(ctx context.Context, send rowstore.Send) error {
+	_, err := s.rows.Repeat(ctx, s.rows.Budget(0), s.rows.Timeout(0), send)
+	return err
+}
+
 func (s *Store) describe(ctx context.Context) (*types.TableDescription, error) {
-	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.rows.Name})
+	var out *dynamodb.DescribeTableOutput
+	err := s.ask(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+		out, err = s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.rows.Name}, opt)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +104,16 @@ func (s *Store) enableTTL(ctx context.Context) error {
 	if err != nil || on {
 		return err
 	}
-	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName:               &s.rows.Name,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(attrTTL), Enabled: aws.Bool(true)},
+	err = s.ask(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) error {
+		_, err := s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+			TableName:               &s.rows.Name,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(attrTTL), Enabled: aws.Bool(true)},
+		}, opt)
+		return err
 	})
 	if err != nil {
 		if on, checkErr := s.checkTTL(ctx); checkErr == nil && on {
-			return nil // another node was faster
+			return nil // another node was faster, or an attempt whose answer was lost
 		}
 	}
 	return err
@@ -160,7 +178,11 @@ func hasKey(table *types.TableDescription, name string, kind types.KeyType) bool
 // checkTTL reports whether the table's TTL is on. A TTL on another attribute is an error: it could
 // delete live rows.
 func (s *Store) checkTTL(ctx context.Context) (on bool, err error) {
-	out, err := s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.rows.Name})
+	var out *dynamodb.DescribeTimeToLiveOutput
+	err = s.ask(ctx, func(ctx context.Context, opt func(*dynamodb.Options)) (err error) {
+		out, err = s.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.rows.Name}, opt)
+		return err
+	})
 	if err != nil {
 		return false, err
 	}

@@ -24,7 +24,7 @@ func (c *Coordinator) join(ctx context.Context) error {
 			return nil
 		case errors.As(err, &argument):
 			return refuse(fieldOf(argument.Argument), "%s", argument.Problem)
-		case errors.As(err, &setup), request.Classify(err, true) == request.Failed:
+		case errors.As(err, &setup), request.Classify(err) == request.Failed:
 			return err
 		case ctx.Err() != nil:
 			return nil

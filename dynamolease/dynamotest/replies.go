@@ -96,6 +96,15 @@ func Cancelled(reasons ...string) Fault {
 	})
 }
 
+// Proxy does not send the request; the client gets a page with the given HTTP status from something on
+// the way, such as a proxy or a load balancer. It has a Date, but none of DynamoDB's headers.
+func Proxy(status int) Fault {
+	return func(req *http.Request, _ Send) (*http.Response, error) {
+		page := fmt.Appendf(nil, "<html><body>%d %s</body></html>", status, http.StatusText(status))
+		return response(req, status, http.Header{"Content-Type": {"text/html"}}, page), nil
+	}
+}
+
 // respond does not send the request and answers it with content as JSON.
 func respond(status int, content map[string]any) Fault {
 	return func(req *http.Request, _ Send) (*http.Response, error) {
@@ -105,24 +114,29 @@ func respond(status int, content map[string]any) Fault {
 		}
 		header := http.Header{}
 		header.Set("Content-Type", "application/x-amz-json-1.0")
-		header.Set("Content-Length", strconv.Itoa(len(body)))
 		header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 		header.Set("X-Amzn-Requestid", "DYNAMOTEST")
-		if t := transportOf(req.Context()); t != nil {
-			t.stamp(header)
-		} else {
-			header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-		}
-		return &http.Response{
-			Status:        fmt.Sprintf("%d %s", status, http.StatusText(status)),
-			StatusCode:    status,
-			Proto:         "HTTP/1.1",
-			ProtoMajor:    1,
-			ProtoMinor:    1,
-			Header:        header,
-			Body:          io.NopCloser(bytes.NewReader(body)),
-			ContentLength: int64(len(body)),
-			Request:       req,
-		}, nil
+		return response(req, status, header, body), nil
+	}
+}
+
+// response is an answer that is given now.
+func response(req *http.Request, status int, header http.Header, body []byte) *http.Response {
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	if t := transportOf(req.Context()); t != nil {
+		t.stamp(header)
+	} else {
+		header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	}
+	return &http.Response{
+		Status:        fmt.Sprintf("%d %s", status, http.StatusText(status)),
+		StatusCode:    status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+		Request:       req,
 	}
 }

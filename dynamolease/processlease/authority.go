@@ -56,7 +56,7 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 	}
 	clock := o.clock()
 	storeTime := storeclock.New(storeclock.Config{Elapsed: clock, Slack: storeclock.DefaultSlack,
-		Margin: storeclock.DefaultMargin, DriftPPM: storeclock.DefaultDriftPPM, MaxSkew: storeclock.DefaultMaxSkew})
+		Margin: storeclock.DefaultMargin, DriftPPM: storeclock.DefaultDriftPPM})
 	return &Authority{
 		rows: &rowstore.Table{
 			Client: client, Name: table, Sender: request.NewSender(storeTime, clock), MaxWait: o.RequestTimeout,

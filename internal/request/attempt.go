@@ -69,7 +69,10 @@ func (s *Sender) Do(ctx context.Context, timeout time.Duration, send func(contex
 	limited, cancel := context.WithTimeoutCause(ctx, timeout, noAnswer(timeout))
 	defer cancel()
 	err := send(context.WithValue(limited, answerKey{}, answer), s.options)
-	outcome := Classify(err, answer.sent || !s.wired.Load())
+	if err != nil && !answer.sent && s.wired.Load() {
+		err = &unsent{err}
+	}
+	outcome := Classify(err)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil && outcome == Unknown {
 		err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
 	}
@@ -107,20 +110,31 @@ func (s *Sender) measure(ctx context.Context, in middleware.InitializeInput, nex
 	return out, metadata, err
 }
 
-// observe notes when an attempt was sent and answered, and the Date of the answer.
+// observe notes when an attempt was sent and answered, and the Date of the answer. An answer that
+// DynamoDB did not make becomes an error, before anything reads it: its status, its code and its
+// Date say nothing about the request.
 func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	answer, _ := ctx.Value(answerKey{}).(*Answer)
 	if answer == nil {
 		answer = new(Answer)
 	}
+	var conn connection
+	if request, ok := in.Request.(*smithyhttp.Request); ok && s.clock.Contested() {
+		request.Close = true // the next request goes over another connection, perhaps to another machine
+	}
 	answer.sent = true
 	answer.Sent = s.elapsed()
-	out, metadata, err := next.HandleDeserialize(ctx, in)
+	out, metadata, err := next.HandleDeserialize(conn.traced(ctx), in)
 	answer.Received = s.elapsed()
 	// If there was no response, the transport returns one with status zero.
-	if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.StatusCode != 0 {
-		answer.Date, _ = storeclock.ParseDate(response.Header)
-		s.clock.Observe(answer.Sent, answer.Received, response.Header)
+	response, ok := out.RawResponse.(*smithyhttp.Response)
+	if !ok || response == nil || response.StatusCode == 0 {
+		return out, metadata, err
 	}
+	if !byStore(response.Header) {
+		return out, metadata, &foreign{response.StatusCode}
+	}
+	answer.Date, _ = storeclock.ParseDate(response.Header)
+	s.clock.Observe(answer.Sent, answer.Received, response.Header, conn.name())
 	return out, metadata, err
 }

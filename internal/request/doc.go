@@ -6,7 +6,8 @@
 // attempt, bounded by its own timeout.
 //
 // The [Outcome] of an attempt is one of five: done, refused, not done (retry), unknown (the store
-// may have done it, or may still do it), failed. From that, and from a fresh reading of the
+// may have done it, or may still do it), failed. An answer that DynamoDB did not make, since it has
+// no request id, leaves it unknown; what failed before it was sent was not done. From that, and from a fresh reading of the
 // clock, the caller decides whether to send another. A [Budget] bounds how often and for how
 // long.
 //

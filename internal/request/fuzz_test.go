@@ -15,7 +15,7 @@ import (
 func FuzzClassify(f *testing.F) {
 	for _, code := range []string{
 		"ThrottlingException", "ValidationException", "IdempotentParameterMismatchException", "TransactionInProgressException",
-		"ConditionalCheckFailedException", "ResourceNotFoundException", "AccessDeniedException", "InternalServerError", "",
+		"ConditionalCheckFailedException", "ResourceNotFoundException", "AccessDeniedException", "InternalServerError", "ExpiredTokenException", "",
 	} {
 		for _, status := range []int{0, 200, 400, 429, 500, 503} {
 			f.Add(code, status)
@@ -23,17 +23,19 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code string, status int) {
 		err := coded(status, code)
-		outcome := Classify(err, true)
+		outcome := Classify(err)
 		switch {
-		case Classify(fmt.Errorf("renew: %w", err), true) != outcome, Classify(errors.Join(errors.New("other"), err), true) != outcome:
+		case Classify(fmt.Errorf("renew: %w", err)) != outcome, Classify(errors.Join(errors.New("other"), err)) != outcome:
 			t.Errorf("%q with %d is %v, and something else when wrapped", code, status, outcome)
 		case outcome == Done || outcome == Refused:
 			t.Errorf("%q with %d is %v", code, status, outcome)
-		case outcome == NotDone && !notApplied(code) && status != 429:
+		case Classify(fmt.Errorf("renew: %w", &unsent{err})) != NotDone, TurnedAway(&unsent{err}), Denied(&unsent{err}), NoTable(&unsent{err}):
+			t.Errorf("%q with %d counts although nothing was sent", code, status)
+		case outcome == NotDone && !notApplied(code) && code != "ExpiredTokenException" && status != 429:
 			t.Errorf("%q with %d counts as not done", code, status)
 		case outcome == Failed && (mayBeApplied(code) || status < 400 || status >= 500):
 			t.Errorf("%q with %d counts as failed", code, status)
-		case TurnedAway(err) != (outcome == NotDone):
+		case TurnedAway(err) != (outcome == NotDone) && code != "ExpiredTokenException":
 			t.Errorf("%q with %d is %v, and turned away is %v", code, status, outcome, TurnedAway(err))
 		}
 	})
@@ -49,7 +51,7 @@ func FuzzClassifyReasons(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		codes := strings.Split(text, ",")
 		err := cancelled(codes...)
-		outcome := Classify(err, true)
+		outcome := Classify(err)
 		each := make([]Outcome, len(codes))
 		for i, code := range codes {
 			each[i] = ClassifyReason(types.CancellationReason{Code: &code})

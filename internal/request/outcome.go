@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,10 +23,10 @@ const (
 	// Refused: a condition did not hold; nothing was written.
 	Refused
 	// NotDone: nothing was written, and a retry may succeed. The request was throttled, in conflict
-	// with a transaction, signed with a wrong clock, or never sent.
+	// with a transaction, signed with a wrong clock or an old token, or never sent.
 	NotDone
-	// Unknown: no answer came, or one that leaves it open. The write may have been applied. If
-	// not, it may still be applied later.
+	// Unknown: no answer came, or one that leaves it open, or one that is not DynamoDB's. The write
+	// may have been applied. If not, it may still be applied later.
 	Unknown
 	// Failed: nothing was written, and a retry will not help.
 	Failed
@@ -53,11 +54,13 @@ func mayBeApplied(code string) bool {
 	return false
 }
 
-// Classify returns the outcome that the error of an operation stands for. sent is true if the
-// request may have left this process.
-func Classify(err error, sent bool) Outcome {
+// Classify returns the outcome that the error of an operation stands for.
+func Classify(err error) Outcome {
 	if err == nil {
 		return Done
+	}
+	if neverSent(err) {
+		return classifyUnsent(err)
 	}
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
@@ -67,14 +70,30 @@ func Classify(err error, sent bool) Outcome {
 	if errors.As(err, &cancelled) {
 		return classifyReasons(cancelled.CancellationReasons)
 	}
-	if clockWasWrong(err) {
+	if signedTooLate(err) || clockWasWrong(err) {
 		return NotDone
 	}
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		return classifyAnswer(api.ErrorCode(), err)
 	}
-	return classifySilence(err, sent)
+	return classifySilence(err)
+}
+
+// neverSent reports whether the request did not leave this process.
+func neverSent(err error) bool {
+	var u *unsent
+	return errors.As(err, &u)
+}
+
+// classifyUnsent judges an attempt that failed before it was sent. Credentials may come back; a
+// parameter that the client refuses stays as it is.
+func classifyUnsent(err error) Outcome {
+	var invalid smithy.InvalidParamsError
+	if errors.As(err, &invalid) {
+		return Failed
+	}
+	return NotDone
 }
 
 // classifyReasons judges a cancelled transaction, which wrote nothing. If a condition did not
@@ -132,12 +151,29 @@ func classifyAnswer(code string, err error) Outcome {
 }
 
 // classifySilence judges an attempt that ended without an answer.
-func classifySilence(err error, sent bool) Outcome {
+func classifySilence(err error) Outcome {
 	var dial *net.OpError
-	if !sent || errors.As(err, &dial) && dial.Op == "dial" {
+	if errors.As(err, &dial) && dial.Op == "dial" {
 		return NotDone
 	}
 	return Unknown
+}
+
+// signedTooLate reports whether the store rejected a signature or token because its time was over: the
+// process was frozen before it sent the request, or the token has been replaced since. The next
+// attempt is signed anew.
+func signedTooLate(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "ExpiredTokenException":
+		return true
+	case "InvalidSignatureException":
+		return strings.HasPrefix(api.ErrorMessage(), "Signature expired") || strings.HasPrefix(api.ErrorMessage(), "Signature not yet current")
+	}
+	return false
 }
 
 // clockWasWrong reports whether the store rejected a signature because of the time in it. The SDK
@@ -159,7 +195,7 @@ func clockWasWrong(err error) bool {
 // throttled the request, or the request was in conflict with others.
 func TurnedAway(err error) bool {
 	var api smithy.APIError
-	return errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
+	return !neverSent(err) && errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
 }
 
 // Conflicting reports whether the store did nothing for no other reason than that a transaction has
@@ -194,13 +230,13 @@ func Ended(ctx context.Context) error {
 // NoTable reports whether the store answered that the table does not exist.
 func NoTable(err error) bool {
 	var missing *types.ResourceNotFoundException
-	return errors.As(err, &missing)
+	return !neverSent(err) && errors.As(err, &missing)
 }
 
 // Denied reports whether the store answered that these credentials do not allow the request.
 func Denied(err error) bool {
 	var api smithy.APIError
 	var response *smithyhttp.ResponseError
-	return errors.As(err, &api) && (api.ErrorCode() == "AccessDeniedException" ||
+	return !neverSent(err) && errors.As(err, &api) && (api.ErrorCode() == "AccessDeniedException" ||
 		errors.As(err, &response) && response.HTTPStatusCode() == http.StatusForbidden)
 }

@@ -27,6 +27,11 @@ func coded(status int, code string) error {
 	return answered(status, &smithy.GenericAPIError{Code: code, Message: "on purpose"})
 }
 
+// rejected is the answer to a signature.
+func rejected(why string) error {
+	return answered(400, &smithy.GenericAPIError{Code: "InvalidSignatureException", Message: why})
+}
+
 func cancelled(codes ...string) error {
 	reasons := make([]types.CancellationReason, len(codes))
 	for i, code := range codes {
@@ -39,34 +44,43 @@ func TestClassify(t *testing.T) {
 	dial := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	read := &net.OpError{Op: "read", Err: errors.New("reset")}
 	for name, c := range map[string]struct {
-		err    error
-		unsent bool
-		want   Outcome
+		err  error
+		want Outcome
 	}{
-		"no error":                  {nil, false, Done},
-		"condition failed":          {answered(400, &types.ConditionalCheckFailedException{}), false, Refused},
-		"one condition of many":     {cancelled("None", "ConditionalCheckFailed", "TransactionConflict"), false, Refused},
-		"condition and validation":  {cancelled("ValidationError", "ConditionalCheckFailed"), false, Refused},
-		"conflicts alone":           {cancelled("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"), false, NotDone},
-		"validation alone":          {cancelled("None", "ValidationError"), false, Failed},
-		"a reason nobody knows":     {cancelled("SomethingNew"), false, Failed},
-		"throttled":                 {coded(400, "ProvisionedThroughputExceededException"), false, NotDone},
-		"conflict":                  {coded(400, "TransactionConflictException"), false, NotDone},
-		"too many requests":         {coded(429, "Whatever"), false, NotDone},
-		"internal error":            {coded(500, "InternalServerError"), false, Unknown},
-		"unavailable":               {coded(503, "ServiceUnavailable"), false, Unknown},
-		"token of another":          {coded(400, "IdempotentParameterMismatchException"), false, Unknown},
-		"replica conflict":          {coded(400, "ReplicatedWriteConflictException"), false, Unknown},
-		"validation":                {coded(400, "ValidationException"), false, Failed},
-		"denied":                    {coded(400, "AccessDeniedException"), false, Failed},
-		"no table":                  {answered(400, &types.ResourceNotFoundException{}), false, Failed},
-		"dial":                      {fmt.Errorf("send: %w", dial), false, NotDone},
-		"reset":                     {fmt.Errorf("send: %w", read), false, Unknown},
-		"timeout":                   {context.DeadlineExceeded, false, Unknown},
-		"timeout before it was out": {context.DeadlineExceeded, true, NotDone},
-		"garbage with status 200":   {answered(200, errors.New("deserialization failed")), false, Unknown},
+		"no error":                  {nil, Done},
+		"condition failed":          {answered(400, &types.ConditionalCheckFailedException{}), Refused},
+		"one condition of many":     {cancelled("None", "ConditionalCheckFailed", "TransactionConflict"), Refused},
+		"condition and validation":  {cancelled("ValidationError", "ConditionalCheckFailed"), Refused},
+		"conflicts alone":           {cancelled("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"), NotDone},
+		"validation alone":          {cancelled("None", "ValidationError"), Failed},
+		"a reason nobody knows":     {cancelled("SomethingNew"), Failed},
+		"throttled":                 {coded(400, "ProvisionedThroughputExceededException"), NotDone},
+		"conflict":                  {coded(400, "TransactionConflictException"), NotDone},
+		"too many requests":         {coded(429, "Whatever"), NotDone},
+		"internal error":            {coded(500, "InternalServerError"), Unknown},
+		"unavailable":               {coded(503, "ServiceUnavailable"), Unknown},
+		"token of another":          {coded(400, "IdempotentParameterMismatchException"), Unknown},
+		"replica conflict":          {coded(400, "ReplicatedWriteConflictException"), Unknown},
+		"validation":                {coded(400, "ValidationException"), Failed},
+		"denied":                    {coded(400, "AccessDeniedException"), Failed},
+		"no table":                  {answered(400, &types.ResourceNotFoundException{}), Failed},
+		"dial":                      {fmt.Errorf("send: %w", dial), NotDone},
+		"reset":                     {fmt.Errorf("send: %w", read), Unknown},
+		"timeout":                   {context.DeadlineExceeded, Unknown},
+		"timeout before it was out": {&unsent{context.DeadlineExceeded}, NotDone},
+		"garbage with status 200":   {answered(200, errors.New("deserialization failed")), Unknown},
+		"signature expired":         {rejected("Signature expired: 20260101T000000Z is now earlier than 20260101T000900Z"), NotDone},
+		"signature of the future":   {rejected("Signature not yet current: 20260101T010000Z is still later than 20260101T000500Z"), NotDone},
+		"signature of another key":  {rejected("The request signature we calculated does not match the signature you provided."), Failed},
+		"token expired":             {coded(400, "ExpiredTokenException"), NotDone},
+		"token unknown":             {coded(400, "UnrecognizedClientException"), Failed},
+		"a proxy":                   {fmt.Errorf("send: %w", &foreign{403}), Unknown},
+		"no credentials":            {&unsent{coded(403, "AccessDenied")}, NotDone},
+		"credentials throttled":     {&unsent{coded(400, "Throttling")}, NotDone},
+		"no endpoint":               {&unsent{errors.New("resolve endpoint")}, NotDone},
+		"refused by the client":     {&unsent{smithy.InvalidParamsError{Context: "PutItemInput"}}, Failed},
 	} {
-		if got := Classify(c.err, !c.unsent); got != c.want {
+		if got := Classify(c.err); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}

@@ -29,7 +29,7 @@ func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
 		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered, NotDone: run.turnedAway,
 	})
 	if err == nil && len(run.returned) > 0 {
-		err = run.see(run.returned)
+		err = run.see(run.returned, run.answer)
 	} else if err == nil && run.Returns && !run.fresh { // the client does not pass on what is returned
 		_, err = run.read(ctx)
 		run.unknown = err != nil
@@ -49,8 +49,9 @@ type running[R Row[R]] struct {
 	at       Moment
 	sighted  Moment // before the row was seen; unknown where the time was not known
 	seen     Known[R]
-	known    bool // seen is set
-	fresh    bool // seen is from a read or a refusal, with no attempt left open since
+	brought  request.Answer // the answer that brought it; zero for a row that was known
+	known    bool           // seen is set
+	fresh    bool           // seen is from a read or a refusal, with no attempt left open since
 	attempts []Pending[R]
 	unknown  bool     // an attempt was not answered, and the row was not seen since
 	doubted  []string // the revs of attempts that were not answered
@@ -69,14 +70,14 @@ func (r *running[R]) next(ctx context.Context) (Send, error) {
 			return nil, err
 		}
 		if r.Consult != nil {
-			if err := r.Consult(ctx, r.seen.Row, r.at, r.Budget, r.timeout); err != nil {
+			if err := r.Consult(ctx, r.seen.Row, r.at.AsOf(r.brought), r.Budget, r.timeout); err != nil {
 				return nil, err
 			}
 			if r.table.Timeless { // nothing is judged by the time: the attempt begins now
 				r.at, _ = r.moment()
 			}
 		}
-		p, err := r.Propose(r.seen, r.at)
+		p, err := r.Propose(r.seen, r.at.AsOf(r.brought))
 		switch {
 		case err != nil:
 			return nil, err
@@ -140,7 +141,7 @@ func (r *running[R]) surely() bool {
 	if !r.sighted.known() {
 		return false
 	}
-	p, err := r.Propose(r.seen, r.sighted)
+	p, err := r.Propose(r.seen, r.sighted.AsOf(r.brought))
 	return err != nil || !p.Write
 }
 
@@ -153,12 +154,12 @@ func (r *running[R]) read(ctx context.Context) (request.Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	return answer, r.see(row)
+	return answer, r.see(row, answer)
 }
 
 // see takes in the row as it was read, or as a refusal brought it along. An empty item is a row
 // that is not there.
-func (r *running[R]) see(row Item) error {
+func (r *running[R]) see(row Item, answer request.Answer) error {
 	var seen R
 	if len(row) > 0 {
 		var err error
@@ -167,7 +168,7 @@ func (r *running[R]) see(row Item) error {
 		}
 	}
 	r.seen.See(seen)
-	r.fresh = true
+	r.brought, r.fresh = answer, true
 	return nil
 }
 
@@ -216,7 +217,7 @@ func (r *running[R]) refused(ctx context.Context, answer request.Answer, refusal
 	if !came { // the row may be as it was
 		return r.together(ctx, refusal)
 	}
-	if err := r.see(row); err != nil {
+	if err := r.see(row, answer); err != nil {
 		return false, err
 	}
 	r.sighted = r.at

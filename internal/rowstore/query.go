@@ -17,25 +17,34 @@ type Range struct{ PK, First, Last string }
 
 // Query reads all rows of a range, strongly consistent, page by page, in the order of their sort
 // keys. Without a budget each page has the patience of a call of its own, so that a large group is
-// not given up half read.
+// not given up half read. The answer is that of the last page.
 func Query[R any](ctx context.Context, t *Table, r Range, budget *request.Budget, ttl time.Duration, decode func(Item) (R, error)) ([]R, request.Answer, error) {
+	rows, answer, _, err := query(ctx, t, r, budget, ttl, decode)
+	return rows, answer, err
+}
+
+// query is Query, and returns the earliest date of a page, too.
+func query[R any](ctx context.Context, t *Table, r Range, budget *request.Budget, ttl time.Duration, decode func(Item) (R, error)) (rows []R, answer request.Answer, date time.Time, err error) {
 	input := r.input(t.Name)
-	var rows []R
 	for {
-		page, answer, err := t.page(ctx, input, budget, ttl)
+		var page *dynamodb.QueryOutput
+		page, answer, err = t.page(ctx, input, budget, ttl)
 		if err != nil {
-			return nil, answer, err
+			return nil, answer, date, err
+		}
+		if date.IsZero() || !answer.Date.IsZero() && answer.Date.Before(date) {
+			date = answer.Date
 		}
 		rows = slices.Grow(rows, len(page.Items))
 		for _, item := range page.Items {
 			row, err := decode(item)
 			if err != nil {
-				return nil, answer, err
+				return nil, answer, date, err
 			}
 			rows = append(rows, row)
 		}
 		if len(page.LastEvaluatedKey) == 0 {
-			return rows, answer, nil
+			return rows, answer, date, nil
 		}
 		input.ExclusiveStartKey = page.LastEvaluatedKey
 	}
@@ -76,12 +85,12 @@ func QueryNow[R any](ctx context.Context, t *Table, r Range, budget *request.Bud
 			return View[R]{}, err
 		}
 		at, ok := t.Time.Moment()
-		rows, answer, err := Query(ctx, t, r, budget, ttl, decode)
+		rows, answer, date, err := query(ctx, t, r, budget, ttl, decode)
 		if err != nil {
 			return View[R]{}, err
 		}
 		if ok {
-			return View[R]{rows, at, answer}, nil
+			return View[R]{rows, at.asOf(date), answer}, nil
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestTry(t *testing.T) {
 				}
 				began := time.Now()
 				err := table.Try(t.Context(), table.Budget(0), time.Second, a)
-				if (err != nil) != (tc.err != nil) || tc.err != nil && request.Classify(err, true) != request.Classify(tc.err, true) {
+				if (err != nil) != (tc.err != nil) || tc.err != nil && request.Classify(err) != request.Classify(tc.err) {
 					t.Errorf("the error is %v, want %v", err, tc.err)
 				}
 				if steps != tc.steps || sent != len(tc.answers) {

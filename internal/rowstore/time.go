@@ -23,6 +23,7 @@ type Moment struct {
 	Start elapsed.Reading
 	Now   storeclock.Bounds
 	time  *Time
+	date  time.Time // of the answer that brought the row that is judged; zero if there is none
 }
 
 // Moment returns the present moment. It is false while the store's time is not known: a request
@@ -30,15 +31,30 @@ type Moment struct {
 func (t *Time) Moment() (Moment, bool) {
 	start := t.Elapsed()
 	now, ok := t.Store.Now()
-	return Moment{start, now, t}, ok
+	return Moment{Start: start, Now: now, time: t}, ok
 }
 
 // At returns a moment with these bounds of the store's time.
 func (t *Time) At(now storeclock.Bounds) Moment { return Moment{Now: now, time: t} }
 
+// AsOf returns the moment for judging a row that an answer brought. The row has not expired before
+// the store itself said that it was so late: what this node takes for the store's time may be wrong.
+func (m Moment) AsOf(answer request.Answer) Moment { return m.asOf(answer.Date) }
+
+func (m Moment) asOf(date time.Time) Moment {
+	m.date = date
+	return m
+}
+
 // Earliest returns the store's time at the least, in milliseconds, rounded down. A row with this
 // expiry has surely expired.
-func (m Moment) Earliest() int64 { return m.Now.Earliest.UnixMilli() }
+func (m Moment) Earliest() int64 {
+	earliest := m.Now.Earliest
+	if !m.Now.Node && !m.date.IsZero() {
+		earliest = earlier(earliest, m.date.Add(time.Second)) // a Date leaves the second open
+	}
+	return earliest.UnixMilli()
+}
 
 // Latest returns the store's time at the most, in milliseconds, rounded up.
 func (m Moment) Latest() int64 { return ceilMilli(m.Now.Latest) }
@@ -47,7 +63,7 @@ func (m Moment) Latest() int64 { return ceilMilli(m.Now.Latest) }
 // yet, rather than that it has.
 func (m Moment) LatestAsEarliest() Moment {
 	m.Now.Earliest = m.Now.Latest
-	return m
+	return m.asOf(time.Time{})
 }
 
 // Expiry returns the expiry of a row that lasts at least ttl, also if the holder's clock runs slow.
@@ -73,6 +89,13 @@ func (m Moment) Until(ttl time.Duration, exp int64, answer request.Answer) time.
 }
 
 func (m Moment) known() bool { return m.time != nil }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
 
 func ceilMilli(t time.Time) int64 {
 	return t.Add(time.Millisecond - time.Nanosecond).UnixMilli()

@@ -9,7 +9,7 @@ import (
 
 // fullClock returns a clock with as many samples as it ever has.
 func fullClock() (*Clock, *node) {
-	n := newWorld(0).join(0, nil)
+	n := newWorld(0).join(0)
 	for range 2 * maxSamples {
 		n.ask(reply{there: time.Millisecond, back: time.Millisecond})
 		n.w.pass(1700 * time.Millisecond)
@@ -26,7 +26,7 @@ func TestNowDoesNotAllocate(t *testing.T) {
 	}
 	date, _ := ParseDate(header)
 	if got := testing.AllocsPerRun(100, func() {
-		c.add(sample{date: instantOf(date), sent: n.reading, received: n.reading})
+		c.add(sample{date: instantOf(date), sent: n.reading, received: n.reading}, "")
 		c.Now()
 	}); got != 0 {
 		t.Errorf("Now after a response: %v allocations", got)
@@ -56,7 +56,7 @@ func BenchmarkNowWithVote(b *testing.B) {
 func BenchmarkNowWithSystemClocks(b *testing.B) {
 	c := New(Config{Elapsed: elapsed.System(false)})
 	now := c.cfg.Elapsed()
-	c.Observe(now, now, dated(epoch))
+	c.Observe(now, now, dated(epoch), "")
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Now()
@@ -69,6 +69,6 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n.w.pass(time.Millisecond)
-		c.Observe(n.reading, n.reading, header)
+		c.Observe(n.reading, n.reading, header, "")
 	}
 }

@@ -17,7 +17,7 @@ type Bounds struct {
 	At elapsed.Reading
 
 	// Node is true if the bounds are those of this node's wall clock, because
-	// that was chosen or because the store sends no usable Date.
+	// that was chosen.
 	Node bool
 
 	drift drift

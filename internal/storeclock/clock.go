@@ -1,7 +1,6 @@
 package storeclock
 
 import (
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -15,7 +14,6 @@ const (
 	DefaultSlack    = time.Second
 	DefaultMargin   = 100 * time.Millisecond
 	DefaultDriftPPM = 200
-	DefaultMaxSkew  = time.Minute
 )
 
 // Config says how a Clock reads the store's time.
@@ -38,16 +36,12 @@ type Config struct {
 	// the store may differ in rate. Usually DefaultDriftPPM.
 	DriftPPM int
 
-	// MaxSkew is how far this node's wall clock may be from the store's time.
-	// It matters only while the wall clock is used. Usually DefaultMaxSkew.
-	MaxSkew time.Duration
-
 	// Node chooses this node's wall clock on purpose: Date headers are ignored.
 	Node bool
 
-	// Logger is told once when the clock has to fall back to the node's wall
-	// clock. Defaults to no logging.
-	Logger *slog.Logger
+	// MaxSkew is how far this node's wall clock may be from the true time. It
+	// matters only with Node.
+	MaxSkew time.Duration
 
 	// Wall reads this node's wall clock. Defaults to time.Now.
 	Wall func() time.Time
@@ -58,25 +52,16 @@ type Clock struct {
 	cfg   Config
 	drift drift
 
-	mu      sync.Mutex
-	history history
-	vote    vote // result over history, valid while stale is false
-	stale   bool
-	dated   bool // a usable Date has come, ever
-	undated int  // responses in a row without one
+	mu        sync.Mutex
+	history   history
+	vote      vote // result over history, valid while stale is false
+	stale     bool
+	agreement agreement
 }
-
-// undatedMax is how many responses must come without a usable Date, and none
-// with one before, until the store is taken to send none. A single one can be
-// the work of some proxy.
-const undatedMax = 3
 
 // New returns a Clock that knows nothing yet, unless cfg chooses the node's
 // own clock.
 func New(cfg Config) *Clock {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
 	if cfg.Wall == nil {
 		cfg.Wall = time.Now
 	}
@@ -84,41 +69,45 @@ func New(cfg Config) *Clock {
 }
 
 // Observe takes the store's time from the header of a response, which may be
-// an error. The request was sent no earlier than sent, and the header had
-// arrived by received.
-func (c *Clock) Observe(sent, received elapsed.Reading, header http.Header) {
+// an error, but must be the store's own. The request was sent no earlier than
+// sent, and the header had arrived by received. Connection names the connection
+// that it came over; "" if that is unknown.
+func (c *Clock) Observe(sent, received elapsed.Reading, header http.Header, connection string) {
 	if c.cfg.Node {
 		return
 	}
-	date, ok := ParseDate(header)
-	if ok {
-		c.add(sample{date: instantOf(date), sent: sent, received: received})
-		return
-	}
-	if c.undatedResponse() {
-		c.cfg.Logger.Warn("dynamolease: the store's responses carry no usable Date header; using this node's wall clock",
-			slog.Duration("max_skew", c.cfg.MaxSkew))
+	if date, ok := ParseDate(header); ok {
+		c.add(sample{date: instantOf(date), sent: sent, received: received}, connection)
 	}
 }
 
-func (c *Clock) add(s sample) {
+func (c *Clock) add(s sample, connection string) {
 	if !s.ordered() || !s.agreed(s.received, c.drift) {
 		return // for instance, the node was suspended while it waited
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.history.add(s)
-	c.dated, c.undated = true, 0
+	if c.agreement.contradicted(s, connection, c.drift, c.cfg) {
+		if !c.agreement.lost() {
+			return
+		}
+		// What the suspects say is voted on from the start.
+		c.history, c.agreement = c.agreement.suspects, agreement{}
+	} else {
+		c.history.add(s)
+	}
 	c.stale = true
 }
 
-// undatedResponse counts a response without a usable Date, and reports whether
-// it is the one that makes the clock fall back to the node's wall clock.
-func (c *Clock) undatedResponse() bool {
+// Contested reports whether a response of the last minute contradicts what was
+// agreed. Requests should then go over new connections, to hear other machines.
+func (c *Clock) Contested() bool {
+	if c.cfg.Node {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.undated++
-	return !c.dated && c.undated == undatedMax
+	return c.agreement.contested(c.cfg.Elapsed())
 }
 
 // Now returns bounds on the store's time at this moment. It returns false while
@@ -126,29 +115,21 @@ func (c *Clock) undatedResponse() bool {
 // response is then observed. At the start it takes two responses that agree, so
 // that a false one is not believed for being the first. It may happen again
 // later, as all that is known is dropped when this node was suspended or one of
-// its clocks stepped.
-//
-// A store that never sent a usable Date is taken to send none after a few
-// responses, and the bounds are the node's. One that did is waited for: the
-// node's wall clock is not what its leases were written by.
+// its clocks stepped, or when what was agreed is given up.
 func (c *Clock) Now() (Bounds, bool) {
 	if c.cfg.Node {
 		return c.nodeBounds(c.cfg.Elapsed()), true
 	}
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// Read inside the mutex, or now could be earlier than a sample or the vote.
 	now := c.cfg.Elapsed()
 	c.forget(now)
-	switch {
-	case !c.dated && c.undated >= undatedMax:
-		return c.nodeBounds(now), true
-	case c.history.empty():
+	if c.history.empty() {
 		return Bounds{}, false
 	}
 	if c.stale {
-		c.vote = c.history.vote(now, c.drift, c.cfg.Margin)
+		c.vote = c.agreement.narrow(c.history.vote(now, c.drift, c.cfg.Margin), c.drift, c.cfg.Margin)
 		c.stale = false
 	}
 	if !c.vote.decided {
@@ -157,11 +138,12 @@ func (c *Clock) Now() (Bounds, bool) {
 	return c.storeBounds(now), true
 }
 
-// forget drops the samples whose age the local clocks do not agree on any more.
+// forget drops what the local clocks do not agree on the age of any more.
 func (c *Clock) forget(now elapsed.Reading) {
 	if c.history.forget(now, c.drift) {
 		c.stale = true
 	}
+	c.agreement.forget(now, c.drift)
 }
 
 func (c *Clock) storeBounds(now elapsed.Reading) Bounds {

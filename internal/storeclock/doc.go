@@ -62,16 +62,50 @@
 //     sole response is not believed, and where two differ a third decides.
 //
 // More false responses than that, but in the minority and far off, still lose
-// the vote. A bound that is off does not yet break exclusion: for that, the
+// the vote.
+//
+// What at least five samples, and nine in ten, have agreed on stays: later votes
+// go on inside of it, and narrow it. Without them it only widens, by the drift.
+// A response that contradicts it does not vote. For a minute after one, requests
+// go over new connections, so that other machines are heard: see
+// [Clock.Contested]. The agreement is given up, and the suspects vote from the
+// start,
+//
+//   - when the latest responses of at least 20 connections contradict it, and those
+//     are two thirds of all that were heard within a minute;
+//   - when nothing else was heard for a minute, over at least five connections; or
+//   - when the local clocks disagree on its age.
+//
+// Connections count, not responses, as each ends at one machine. Where the
+// client's transport does not tell connections apart, each response counts as
+// another.
+//
+// What a liar can still do, if it answers with DynamoDB's own request ids (a
+// proxy's answers are not even observed):
+//
+//   - It gives all responses, or nearly all, from the first one on. The bounds are
+//     then its own, until 20 other connections contradict them
+//     (TestWrongFromTheFirstAnswerOn).
+//   - It gives all responses for more than a minute over five connections, or at
+//     once over twenty, although each was dialled anew. The bounds are then its own, as if this node
+//     had been frozen without noticing (TestAgreementIsGivenUp).
+//
+// Even then a row is taken for expired only if the response that brought it says
+// so too (TestJudgedByTheAnswerLS50 in package dynamolease), and a session whose
+// heartbeats are seen to come is alive (TestHeartbeatsThatAreSeenLS50). So what
+// remains is a plain lease, or a session that was not looked at before, whose
+// row the liar itself brings.
+//
+// A bound that is off does not yet break exclusion: for that, the
 // judge's Earliest must lie beyond the writer's Latest, and between the two are
 // the slack and both margins.
 //
 // # Limits
 //
-// A Date is not a documented promise of the store's; where it is absent from the
-// start the clock falls back to the node's wall clock and a configured bound, and
-// [Bounds] say so. A pause of the node that none of its clocks shows makes
-// Latest too early by as much; [Bounds.LatestAt] is for finding that out from
-// the date of the very answer that a write gets. Either bound may step back
+// A Date is not a documented promise of the store's. Where it is absent the time
+// is unknown: the node's wall clock counts only if it was chosen. A pause of the
+// node that none of its clocks shows makes Latest too early by as much;
+// [Bounds.LatestAt] is for finding that out from the date of the very answer
+// that a write gets. Either bound may step back
 // between calls, as new samples change the vote.
 package storeclock

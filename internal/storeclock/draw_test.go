@@ -16,7 +16,7 @@ func drawPPM(t *rapid.T, label string) float64 {
 }
 
 func drawNode(t *rapid.T) *node {
-	return newWorld(drawDuration(t, 0, time.Second, "phase")).join(drawPPM(t, "ppm"), nil)
+	return newWorld(drawDuration(t, 0, time.Second, "phase")).join(drawPPM(t, "ppm"))
 }
 
 // traffic is what the answers to a node are like.

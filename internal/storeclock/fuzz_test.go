@@ -17,14 +17,14 @@ func FuzzObserve(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0x80, 9, 9, 5, 5, 5, 5, 200, 200})
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		var now elapsed.Reading
-		c := New(Config{Elapsed: func() elapsed.Reading { return now }, Slack: DefaultSlack, Margin: DefaultMargin, DriftPPM: DefaultDriftPPM, MaxSkew: DefaultMaxSkew})
+		c := New(Config{Elapsed: func() elapsed.Reading { return now }, Slack: DefaultSlack, Margin: DefaultMargin, DriftPPM: DefaultDriftPPM})
 		for ; len(answers) >= 6; answers = answers[6:] {
 			sent := now
 			took := time.Duration(answers[4]) * 10 * time.Millisecond
 			now.Min += took
 			now.Max += took
 			date := time.Unix(int64(int32(binary.LittleEndian.Uint32(answers))), 0).UTC()
-			c.Observe(sent, now, http.Header{"Date": {date.Format(http.TimeFormat)}})
+			c.Observe(sent, now, http.Header{"Date": {date.Format(http.TimeFormat)}}, "")
 			first, known := c.Now()
 			if known && first.Latest.Before(first.Earliest) {
 				t.Fatalf("the time is from %v to %v", first.Earliest, first.Latest)

@@ -125,6 +125,11 @@ func (h *history) vote(now elapsed.Reading, p drift, margin time.Duration) vote 
 	}
 	slices.Sort(h.lows)
 	slices.Sort(h.highs)
-	elected, decided := elect(h.lows, h.highs, margin)
-	return vote{interval: elected, at: now, decided: decided}
+	elected, votes := elect(h.lows, h.highs, margin)
+	n := len(h.samples)
+	return vote{
+		interval: elected, at: now,
+		decided: n >= firmMin || votes >= 2 && 2*votes > n,
+		firm:    n >= firmMin && 10*votes >= 9*n,
+	}
 }

@@ -59,8 +59,8 @@ func disturb(t *rapid.T, w *world, d time.Duration) {
 func TestNoLeaseLooksExpiredToOthersFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(drawDuration(t, 0, time.Second, "phase"))
-		holder := w.join(drawPPM(t, "holder's ppm"), nil)
-		judge := w.join(drawPPM(t, "judge's ppm"), nil)
+		holder := w.join(drawPPM(t, "holder's ppm"))
+		judge := w.join(drawPPM(t, "judge's ppm"))
 		drawHistory(t, judge, "judge's requests")
 		drawHistory(t, holder, "holder's requests")
 
@@ -94,8 +94,8 @@ func TestNoLeaseLooksExpiredToOthersFirst(t *testing.T) {
 func TestPlainDeadlineIsCoveredByTheMargins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(drawDuration(t, 0, time.Second, "phase"))
-		holder := w.join(drawPPM(t, "holder's ppm"), nil)
-		judge := w.join(drawPPM(t, "judge's ppm"), nil)
+		holder := w.join(drawPPM(t, "holder's ppm"))
+		judge := w.join(drawPPM(t, "judge's ppm"))
 		drawTraffic(t, testMargin/2).ask(t, judge, rapid.IntRange(1, 30).Draw(t, "judge's requests"), nil)
 		drawTraffic(t, testMargin/2).ask(t, holder, rapid.IntRange(1, 30).Draw(t, "holder's requests"), nil)
 
@@ -117,8 +117,8 @@ func TestPlainDeadlineIsCoveredByTheMargins(t *testing.T) {
 func TestExpiryIsSeenSoon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(drawDuration(t, 0, time.Second, "phase"))
-		holder := w.join(drawPPM(t, "holder's ppm"), nil)
-		judge := w.join(drawPPM(t, "judge's ppm"), nil)
+		holder := w.join(drawPPM(t, "holder's ppm"))
+		judge := w.join(drawPPM(t, "judge's ppm"))
 		talk := func(n *node) {
 			n.ask(reply{there: drawDuration(t, 0, 20*time.Millisecond, "there"), back: time.Millisecond})
 		}

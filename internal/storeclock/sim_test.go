@@ -1,7 +1,6 @@
 package storeclock
 
 import (
-	"log/slog"
 	"math"
 	"net/http"
 	"time"
@@ -38,7 +37,7 @@ type node struct {
 }
 
 // join adds a node whose clocks gain ppm on the store's.
-func (w *world) join(ppm float64, log *slog.Logger) *node {
+func (w *world) join(ppm float64) *node {
 	// Drift is defined as what the store gains per local second.
 	n := &node{w: w, rate: 1 / (1 - ppm/1e6)}
 	n.reading = elapsed.Reading{Min: time.Hour, Max: time.Hour}
@@ -47,9 +46,6 @@ func (w *world) join(ppm float64, log *slog.Logger) *node {
 		Slack:    testSlack,
 		Margin:   testMargin,
 		DriftPPM: DefaultDriftPPM,
-		MaxSkew:  DefaultMaxSkew,
-		Logger:   log,
-		Wall:     func() time.Time { return w.now.Add(n.wall) },
 	})
 	w.nodes = append(w.nodes, n)
 	return n
@@ -87,6 +83,7 @@ type reply struct {
 	there, back time.Duration // latencies
 	stale       time.Duration // age of the cached header
 	off         time.Duration // error of the server's clock, or lie
+	over        string        // the connection
 }
 
 // ask makes a request and lets the clock observe the answer.
@@ -95,7 +92,7 @@ func (n *node) ask(r reply) {
 	n.w.pass(r.there)
 	date := n.w.now.Add(r.off - r.stale)
 	n.w.pass(r.back)
-	n.clock.Observe(sent, n.reading, dated(date))
+	n.clock.Observe(sent, n.reading, dated(date), r.over)
 }
 
 func dated(t time.Time) http.Header {

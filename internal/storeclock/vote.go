@@ -15,7 +15,8 @@ type interval struct {
 type vote struct {
 	interval
 	at      elapsed.Reading
-	decided bool // enough samples agree
+	decided bool // enough samples agree to be believed
+	firm    bool // and enough that what they say stays
 }
 
 // carried returns what the vote says at the later reading now. The ends of all
@@ -28,20 +29,19 @@ func (v vote) carried(now elapsed.Reading, p drift) interval {
 	}
 }
 
-// elect returns the interval that the store's time is taken to be in. The
-// intervals that vote are given by their ends, which are sorted, and must have
-// been widened by margin already. There must be at least one. Few samples decide
-// only with a majority of at least two; many are never as far apart as that.
-func elect(lows, highs []instant, margin time.Duration) (elected interval, decided bool) {
+// elect returns the interval that the store's time is taken to be in, and how
+// many samples voted for it. The intervals that vote are given by their ends,
+// which are sorted, and must have been widened by margin already. There must be
+// at least one.
+func elect(lows, highs []instant, margin time.Duration) (elected interval, votes int) {
 	region, votes := majority(lows, highs)
 	n := len(lows)
-	decided = n >= 5 || votes >= 2 && 2*votes > n
 	if votes < n {
-		return widen(region, lows, highs, dissenters(n), 0), decided
+		return widen(region, lows, highs, dissenters(n), 0), votes
 	}
 	// All agree. Some may be false nevertheless, but only by little: their ends
 	// are looked behind as far as the margin, which is there anyway, goes.
-	return widen(region, lows, highs, undetected(n), margin), decided
+	return widen(region, lows, highs, undetected(n), margin), votes
 }
 
 // majority is Marzullo's algorithm. It returns the hull of all regions that
