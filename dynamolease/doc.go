@@ -11,9 +11,9 @@
 // The row in the table is the only authority. Four rules make it one, whatever the clocks of the nodes
 // say:
 //
-//   - Every write is a compare-and-set. Each row carries a random rev that is new at every write, and a
-//     write is conditional on the rev that its writer saw. A request that arrives late changes nothing
-//     that came after it.
+//   - Every write is a compare-and-set. Each row carries a random rev, and a write that decides who owns
+//     something is conditional on the rev that its writer saw, and leaves a new one. A request that
+//     arrives late changes nothing that came after it.
 //   - A writer sets the expiry to the latest time that the store's clock may show, plus the ttl. So the
 //     lease lasts at least the ttl by the store's clock.
 //   - A reader treats another owner's lease as expired only after the earliest time that the store's
@@ -47,14 +47,23 @@
 //   - A heartbeat is conditional on the row being as it was seen, and is not sent after the session's own
 //     end. A session that once expired is never extended; an answer that comes too late does not bring
 //     it back.
-//   - A takeover from a dead session checks, in the same transaction, that the session's row is still
-//     the expired one that was seen. A heartbeat that lands first makes the takeover fail.
-//   - Only the session ends its row: after its work has stopped and its leases are released, or long
-//     after it has expired. [Store.Leave] takes a node off the members, and changes nothing about its
-//     leases.
+//   - A node that wants a lease of a session that has surely expired first marks the session's row as
+//     over, on condition that it is still the row that was judged. A heartbeat that lands before the
+//     mark makes it fail, and the session lives with all its leases; one that lands after it is refused.
+//     From then on nothing about the session changes, and each of its leases is a row that anybody takes
+//     by a compare-and-set of its own. The mark is written once, whatever the number of leases.
+//   - A session is surely dead, too, when a node has seen its row with one and the same rev for the
+//     session's ttl and the drift of both clocks, on the node's own clock, counted from the answer that
+//     first showed that rev. The heartbeat that left the rev began before, and so did the session's own
+//     count. The mark's condition excludes the heartbeat that lands meanwhile.
+//   - A session without a row is dead only by a strongly consistent read of that row that was made after
+//     the lease's row was read. The session may have opened since any earlier reading of the members.
+//   - Apart from that, only the session ends its row: after its work has stopped and its leases are
+//     released. [Store.Leave] takes a node off the members, and changes nothing about its leases.
 //
-// Plain leases and session leases live side by side; Acquire and Owners understand both. The row of a
-// lease in a session has no ttl attribute, since nothing writes it while the session lives.
+// No step of a session needs a transaction. Plain leases and session leases live side by side; Acquire
+// and Owners understand both. The row of a lease in a session has no ttl attribute, since nothing
+// writes it while the session lives.
 //
 // # Fenced work
 //
@@ -63,6 +72,20 @@
 // lease's row in the same transaction: no clock is involved. With a checkpoint in it, work that moves
 // the checkpoint along with its results is done exactly once. [Lease.Check] is the condition alone, for
 // a transaction of your own; for anything outside DynamoDB there is the epoch.
+//
+// So the row of a lease has two writers with different questions, and each has a chain of its own:
+//
+//   - Ownership (acquire, extend, release, revoke, take over) is conditional on rev, and leaves a new
+//     rev.
+//   - Fenced work is conditional on the owner, the epoch, and the id of the fenced write before it
+//     (work), and leaves a new work.
+//
+// Neither refuses the other: a holder that writes checkpoints without pause can be renewed and revoked.
+// What a former holder sends late fails on the epoch. The work in the condition is the one that came
+// with the caller's checkpoint, never one that was read later. So nothing that was computed from one
+// checkpoint is written on top of another, also where two processes share an owner's name. An
+// acquisition returns the checkpoint as it was at that very write; no fenced write of a former holder
+// lands in between.
 //
 // # Epochs
 //
@@ -91,6 +114,8 @@
 // # What happens when
 //
 //	the answer is lost               the next attempt finds out; at the end, ErrUnknownOutcome
+//	a node dies                      its session is marked as over once, and then each lease is taken
+//	it was not dead after all        its heartbeat makes the mark fail, or learns that the session is over
 //	the store cannot be reached      leases run out at their own deadline, with no request having to return
 //	a clock is wrong or steps        nothing, or the node's own leases end early
 //	the process or machine freezes   its leases have nothing left when it wakes
@@ -104,5 +129,9 @@
 // If a process is paused and no clock on its machine notices, it keeps believing in its leases for the
 // length of the pause. So does code that does not look at [Lease.Remaining]. Fence every write that
 // must not happen twice. Two processes under one owner name share each other's leases. Global tables
-// with eventual consistency must not be used from more than one Region.
+// with eventual consistency must not be used from more than one Region. Tables with multi-Region strong
+// consistency have no transactions: AcquireAll, Transact with items, [Lease.Check] and Renew by
+// [Transactions] do not work there. DynamoDB refuses a write that meets a transaction on the same row:
+// the store tries again, but AcquireAll, and a transaction of your own, may lose every time beside a
+// holder that writes without pause.
 package dynamolease
