@@ -27,10 +27,10 @@
 // DynamoDB has no "now" in its expressions, but it puts a Date on every response. The moments at
 // which the request went out and the answer came in then bound the difference between its clock and
 // this node's. Many answers bound it better, and outvote one that lies. What they once agreed on
-// stays: answers over one connection that contradict it do not move it. An answer without DynamoDB's
-// request id is not its word at all. The result is always an interval, [Store.Now]. So an expired
-// lease can be taken in the first call of a process that has just started, and a node whose wall
-// clock is wrong by hours is no danger and no nuisance.
+// stays: answers over one connection that contradict it do not move it. An answer without the
+// request id of DynamoDB is not its word at all. The result is always an interval, [Store.Now]. So
+// an expired lease can be taken in the first call of a process that has just started, and a node
+// whose wall clock is wrong by hours is no danger and no nuisance.
 //
 // Two different clocks measure time on the node. A holder counts with the clock on which most time
 // has passed, so that a pause ends its leases. The age of a Date is measured with the monotonic
@@ -121,8 +121,8 @@
 //
 //	the answer is lost               the next attempt finds out; at the end, ErrUnknownOutcome
 //	a node dies                      its session is marked as over once, and then each lease is taken
-//	it was not dead after all        its heartbeat makes the mark fail, or learns that the session is over
-//	the store cannot be reached      leases run out at their own deadline, with no request having to return
+//	it was not dead after all        its heartbeat makes the mark fail, or is refused after it
+//	the store cannot be reached      leases run out at their own deadline, whether requests return or not
 //	a clock is wrong or steps        nothing, or the node's own leases end early
 //	the process or machine freezes   its leases have nothing left when it wakes
 //	the row is deleted               the holder's next Renew leaves it out; epochs grow all the same
