@@ -20,8 +20,8 @@ import (
 //
 // It costs one read and, if it writes, one write unit; no read where this store wrote the row last.
 // The first takeover from a session that died costs a read and a write unit more: it marks the
-// session as over. Several callers that acquire one partition have exactly one winner. A call whose answer was lost may be
-// repeated: that returns the same epoch.
+// session as over. Several callers that acquire one partition have exactly one winner. A call whose
+// answer was lost may be repeated: that returns the same epoch.
 //
 // The error wraps [ErrUnknownOutcome] when it is unknown whether the lease was acquired. The store
 // then tries to free the row in the background; the next Acquire of this owner finds out at once.

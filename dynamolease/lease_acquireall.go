@@ -20,8 +20,8 @@ import (
 //
 // It costs one Query of the partitions and two write units for each; a read and a write unit more
 // for each session that died with some of them. Fenced work that lands under one of them meanwhile
-// makes it look again. The error is that of [Store.Acquire]. Tables
-// without transactions (multi-Region strong consistency) cannot do it.
+// makes it look again. The error is that of [Store.Acquire]. Tables without transactions (multi-Region
+// strong consistency) cannot do it.
 func (s *Store) AcquireAll(ctx context.Context, group string, partitions []int, owner string, ttl time.Duration) (leases []Lease, acquired bool, err error) {
 	if err := firstError(checkName("group", group), checkName("owner", owner), checkTTL(ttl)); err != nil {
 		return nil, false, s.explain(err, "acquire all")

@@ -20,9 +20,8 @@ import (
 //     extended.
 //   - A lease of the session has as much left as the session, [Session.Remaining]. Done is closed
 //     when that is over.
-//   - Nobody can take a lease of the session over while its row is there and has not surely
-//     expired: taking over checks the row in the same transaction, so that a heartbeat that lands
-//     first makes it fail.
+//   - Nobody can take a lease of the session over before the session's row is surely dead and was
+//     marked as over, or is gone. A heartbeat that lands first makes the mark fail.
 //
 // It is safe for concurrent use. It has no goroutine.
 type Session struct {

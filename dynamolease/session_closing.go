@@ -2,6 +2,7 @@ package dynamolease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,7 +37,7 @@ func (s *Store) readSession(
 ) (row memberRow, answer request.Answer, err error) {
 	found, answer, err := s.rows.Get(ctx, k, budget, timeout)
 	if err != nil || len(found) == 0 {
-		return memberRow{}, answer, err
+		return memberRow{}, answer, s.explainSession(err, k, "look at")
 	}
 	row, err = decodeMember(found)
 	return row, answer, err
@@ -88,7 +89,7 @@ func (c *closing) run(ctx context.Context) (memberRow, error) {
 		Refused: c.refused,
 	})
 	if err != nil {
-		return c.dead, c.store.explainClosing(err, c.dead)
+		return c.dead, c.store.explainSession(err, c.dead.key, "close")
 	}
 	if c.latest.over() {
 		sessions.add(c.dead.key)
@@ -107,11 +108,17 @@ func (c *closing) refused(ctx context.Context, _ request.Answer, refusal error) 
 	return true, err
 }
 
-// explainClosing says what a node lacks that may take leases over, but not close dead sessions.
-func (s *Store) explainClosing(err error, dead memberRow) error {
-	if request.Denied(err) {
-		return &SetupError{s.rows.Name, "these credentials may not close the dead session " + dead.session,
-			fmt.Sprintf("grant dynamodb:UpdateItem on the partition key %s, too: a takeover marks the session as over", dead.key.PK), err}
+// explainSession says what a node lacks that may take leases, but not look at the sessions that hold
+// them, or close those that are dead.
+func (s *Store) explainSession(err error, k rowstore.Key, verb string) error {
+	var known *SetupError
+	session := k.SK[len(nodePrefix):]
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case request.Denied(err):
+		return &SetupError{s.rows.Name, fmt.Sprintf("these credentials may not %s the session %s", verb, session),
+			fmt.Sprintf("grant dynamodb:GetItem and UpdateItem on the partition key %s, too: a takeover reads the session's row, and marks it as over", k.PK), err}
 	}
-	return fmt.Errorf("close the dead session %s: %w", dead.session, err)
+	return fmt.Errorf("%s the session %s: %w", verb, session, err)
 }

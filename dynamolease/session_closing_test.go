@@ -3,6 +3,9 @@ package dynamolease_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -210,20 +213,43 @@ func TestManyCloseOneSessionLS45(t *testing.T) {
 	}
 }
 
-// A node that may take leases over and not close sessions says what it lacks, and which session it
-// could not close.
+// A node that may take leases, and not look at the sessions that hold them or close those that are
+// dead, says what it lacks, and which session it is about.
 func TestClosingDeniedLS45(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		b := w.node()
-		prepareDead(b)
-		b.Path.Next("UpdateItem", dynamotest.AccessDenied())
-		_, _, err := b.Acquire(context.Background(), w.group, 1, "b", ttl)
-		var setup *dynamolease.SetupError
-		if !errors.As(err, &setup) || !strings.Contains(setup.Remedy, "UpdateItem on the partition key M#"+w.service) {
-			w.Errorf("got %v", err)
+	for request, problem := range map[string]string{"GetItem": "may not look at", "UpdateItem": "may not close"} {
+		t.Run(request, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				b := w.node()
+				prepareDead(b)
+				b.Path.Every(request, deniedAt("M#"+w.service))
+				_, _, err := b.Acquire(context.Background(), w.group, 1, "b", ttl)
+				var setup *dynamolease.SetupError
+				if !errors.As(err, &setup) || !strings.Contains(setup.Problem, problem+" the session z#") ||
+					!strings.Contains(setup.Remedy, "UpdateItem on the partition key M#"+w.service) {
+					w.Errorf("got %v", err)
+				}
+				if errors.Is(err, dynamolease.ErrUnknownOutcome) {
+					w.Errorf("nothing was written: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// deniedAt refuses requests about one partition key, as a policy with leading keys does.
+func deniedAt(pk string) dynamotest.Fault {
+	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
 		}
-		if errors.Is(err, dynamolease.ErrUnknownOutcome) {
-			w.Errorf("nothing was written: %v", err)
+		text, err := io.ReadAll(body)
+		if err != nil {
+			return nil, err
 		}
-	})
+		if strings.Contains(string(text), strconv.Quote(pk)) {
+			return dynamotest.AccessDenied()(req, send)
+		}
+		return send(req)
+	}
 }

@@ -123,11 +123,10 @@ func (s *Store) enableTTL(ctx context.Context) error {
 // (hash) and "sk" (range), and no TTL on an attribute other than "ttl". The error is a
 // [SetupError] that names the necessary change.
 //
-// A multi-Region strongly consistent table has no transactions, and needs [EachItem].
-//
-// CheckTable logs a warning about two states that work but may be mistakes: the TTL is off (rows
-// then stay until something reaps them), or other Regions have replicas that are eventually
-// consistent.
+// CheckTable logs a warning about three states that work but may be mistakes: the TTL is off (rows
+// then stay until something reaps them); other Regions have replicas that are eventually consistent;
+// or the table is multi-Region strongly consistent, and so has no transactions. Sessions, takeovers,
+// Checkpoint and plain leases by [EachItem] work there. The warning names the calls that do not.
 func (s *Store) CheckTable(ctx context.Context) error {
 	table, err := s.describe(ctx)
 	if err != nil {
@@ -153,13 +152,24 @@ func (s *Store) checkDescription(ctx context.Context, table *types.TableDescript
 	case !hasKey(table, rowstore.AttrPK, types.KeyTypeHash) || !hasKey(table, rowstore.AttrSK, types.KeyTypeRange) || len(table.KeySchema) != 2:
 		return s.unfit("its keys do not fit",
 			`create it anew with the string keys "pk" (partition key) and "sk" (sort key)`)
-	case len(table.Replicas) > 0 && table.MultiRegionConsistency == types.MultiRegionConsistencyStrong && s.renewal == Transactions:
-		return s.unfit("it is multi-Region strongly consistent and has no transactions", "set Options.Renewal to EachItem")
-	case len(table.Replicas) > 0 && table.MultiRegionConsistency != types.MultiRegionConsistencyStrong:
+	case len(table.Replicas) > 0 && table.MultiRegionConsistency == types.MultiRegionConsistencyStrong:
+		s.logger.WarnContext(ctx, "dynamolease: the table is multi-Region strongly consistent and has no transactions. These do not work: "+
+			s.needTransactions(), "table", s.rows.Name)
+	case len(table.Replicas) > 0:
 		s.logger.WarnContext(ctx, "dynamolease: the table has eventually consistent replicas: all nodes must use one Region, or two can hold a lease",
 			"table", s.rows.Name)
 	}
 	return nil
+}
+
+// needTransactions names what fails on a table without transactions. Sessions, takeovers, Checkpoint
+// and Resume never send any.
+func (s *Store) needTransactions() string {
+	calls := "AcquireAll, Transact with items, Lease.Check, takeovers of process leases"
+	if s.renewal == Transactions {
+		calls = "Renew (set Options.Renewal to EachItem), " + calls
+	}
+	return calls
 }
 
 func hasKey(table *types.TableDescription, name string, kind types.KeyType) bool {

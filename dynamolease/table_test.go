@@ -1,9 +1,16 @@
 package dynamolease_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -121,6 +128,58 @@ func TestCheckTableSaysWhatIsWrong(t *testing.T) {
 			var setup *dynamolease.SetupError
 			if !errors.As(err, &setup) || !strings.Contains(setup.Problem, c.problem) || setup.Remedy == "" {
 				t.Errorf("got %v, want a SetupError about %s", err, c.problem)
+			}
+		})
+	}
+}
+
+// replicated has a table say that it has replicas in other Regions.
+func replicated(consistency types.MultiRegionConsistency) dynamotest.Fault {
+	return func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+		answer, err := send(req)
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Body.Close()
+		var content map[string]map[string]any
+		if err := json.NewDecoder(answer.Body).Decode(&content); err != nil {
+			return nil, err
+		}
+		content["Table"]["Replicas"] = []map[string]string{{"RegionName": "us-east-2"}, {"RegionName": "us-west-2"}}
+		content["Table"]["MultiRegionConsistency"] = consistency
+		body, err := json.Marshal(content)
+		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		answer.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		answer.Header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
+		return answer, err
+	}
+}
+
+// A table with replicas can be used, but not for everything: CheckTable warns of what does not work
+// there, and only of that.
+func TestCheckTableWarnsOfReplicas(t *testing.T) {
+	const noTransactions = "AcquireAll, Transact with items, Lease.Check, takeovers of process leases"
+	for name, c := range map[string]struct {
+		consistency types.MultiRegionConsistency
+		renewal     dynamolease.Renewal
+		says, not   string
+	}{
+		"strong":              {types.MultiRegionConsistencyStrong, dynamolease.Transactions, "Renew (set Options.Renewal to EachItem), " + noTransactions, "one Region"},
+		"strong, by EachItem": {types.MultiRegionConsistencyStrong, dynamolease.EachItem, noTransactions, "Renew"},
+		"eventual":            {types.MultiRegionConsistencyEventual, dynamolease.EachItem, "all nodes must use one Region", "AcquireAll"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var log bytes.Buffer
+			n := w.node(func(o *dynamolease.Options) {
+				o.Renewal, o.Logger = c.renewal, slog.New(slog.NewTextHandler(&log, nil))
+			})
+			n.Path.Every("DescribeTable", replicated(c.consistency))
+			if err := n.CheckTable(tableContext(t)); err != nil {
+				t.Fatal(err)
+			}
+			if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, c.says) || strings.Contains(text, c.not) {
+				t.Errorf("logged %s", text)
 			}
 		})
 	}

@@ -89,8 +89,7 @@ const (
 	// Sessions keeps any number of leases by the one heartbeat of the node.
 	Sessions LeaseMode = iota
 	// PerLease renews each lease, as [dynamolease.Store.Renew] does. It makes leases independent
-	// of each other and, together with [dynamolease.EachItem] in the store's Options, works on
-	// tables without transactions.
+	// of each other. A table without transactions needs [dynamolease.EachItem] for it.
 	PerLease
 )
 

@@ -159,7 +159,7 @@ func (f *fleet) start(node string) (*member, error) {
 		return nil, err
 	}
 	handler := func(ctx context.Context, lease coordinator.Assignment) error {
-		f.note(lease.Partition, node, f.work(ctx, m.store, lease))
+		f.note(lease.Partition, node, f.work(ctx, m, lease))
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
@@ -180,20 +180,27 @@ func (m *member) stop() error {
 	return err
 }
 
-// work commits a result together with a checkpoint, and then a checkpoint alone.
-func (f *fleet) work(ctx context.Context, store *dynamolease.Store, lease coordinator.Assignment) error {
+// work commits a result together with a checkpoint, another result in a transaction of its own, and
+// then a checkpoint alone.
+func (f *fleet) work(ctx context.Context, m *member, lease coordinator.Assignment) error {
 	id := fmt.Sprintf("%d under %d", lease.Partition, lease.Epoch)
-	err := store.Transact(ctx, lease.Lease, []byte("began "+id), types.TransactWriteItem{Put: &types.Put{
-		TableName: &f.results,
-		Item: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "result"}, "sk": &types.AttributeValueMemberS{Value: id},
-		},
-		ConditionExpression: aws.String("attribute_not_exists(pk)"),
-	}})
+	if err := m.store.Transact(ctx, lease.Lease, []byte("began "+id), f.result(id)); err != nil {
+		return err
+	}
+	_, err := m.path.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+		TransactItems: []types.TransactWriteItem{lease.Check(f.table), f.result(id + ", checked")},
+	})
 	if err != nil {
 		return err
 	}
-	return store.Checkpoint(ctx, lease.Lease, []byte("finished "+id))
+	return m.store.Checkpoint(ctx, lease.Lease, []byte("finished "+id))
+}
+
+// result returns the write of a result, which must not be there yet.
+func (f *fleet) result(id string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &f.results, Item: key("result", id), ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	}}
 }
 
 func (f *fleet) note(partition int, node string, err error) {

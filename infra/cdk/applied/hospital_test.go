@@ -111,8 +111,30 @@ func (h *hospital) past() error {
 	if _, err := store.Heartbeat(ctx, dynamolease.Node{Service: "shop", Name: "dead", Address: "dead:1"}, time.Minute); err != nil {
 		return err
 	}
+	if err := h.close(ctx, store); err != nil {
+		return err
+	}
 	return h.boots(p, fmt.Sprintf("node-%d", h.admissions))
 }
+
+// close leaves a session that died and was closed, since somebody took one of its two leases over.
+func (h *hospital) close(ctx context.Context, store *dynamolease.Store) error {
+	session, err := store.OpenSession(ctx, dynamolease.Node{Service: "shop", Name: "closed", Address: "closed:1"}, ttl)
+	if err != nil {
+		return err
+	}
+	for partition := range 2 {
+		if _, acquired, err := session.Acquire(ctx, h.closed(), partition); err != nil || !acquired {
+			return fmt.Errorf("acquire %s/%d in a session: %v, %w", h.closed(), partition, acquired, err)
+		}
+	}
+	time.Sleep(2 * ttl)
+	return acquire(ctx, store, h.closed(), 0, 1, "taker")
+}
+
+// closed returns the group of the leases of a session that is closed. Its partition 1 is still in the
+// session.
+func (h *hospital) closed() string { return h.late + "-closed" }
 
 // revived returns a partition that a live owner takes over from a dead one. Each admission has
 // another one.
@@ -126,8 +148,14 @@ func (h *hospital) present(ctx context.Context, store *dynamolease.Store) error 
 	if err := acquire(ctx, store, h.early+"-live", 0, 2, "alive"); err != nil {
 		return err
 	}
-	_, err := store.OpenSession(ctx, dynamolease.Node{Service: "shop", Name: "alive", Address: "alive:1"}, time.Hour)
-	return err
+	session, err := store.OpenSession(ctx, dynamolease.Node{Service: "shop", Name: "alive", Address: "alive:1"}, time.Hour)
+	if err != nil {
+		return err
+	}
+	if _, acquired, err := session.Acquire(ctx, h.early+"-live", 2+h.admissions); err != nil || !acquired {
+		return fmt.Errorf("acquire in a session: %v, %w", acquired, err)
+	}
+	return nil
 }
 
 func acquire(ctx context.Context, store *dynamolease.Store, group string, first, partitions int, owner string) error {

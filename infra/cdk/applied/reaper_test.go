@@ -16,8 +16,8 @@ const positionRow = "R#reaper POSITION"
 
 // runReaper lets the reaper's real program reap a table with dead and live rows, with the
 // template's environment and under a policy, until it reports that it is done. It returns the first
-// fault: a request that was refused, a row that is wrongly gone or wrongly there, or a permission
-// that nothing needed.
+// fault: a request that was refused, a row that is wrongly gone or wrongly there, a lease that is
+// wrongly free or held, or a permission that nothing needed.
 func runReaper(t *testing.T, h *hospital, policy iamproxy.Policy) error {
 	t.Helper()
 	before := h.admit(t)
@@ -36,6 +36,9 @@ func runReaper(t *testing.T, h *hospital, policy iamproxy.Policy) error {
 		dead := ttl > 0 && ttl < time.Now().Unix()
 		if after[key] == nil != dead {
 			return fmt.Errorf("the row %s is there: %v, dead: %v", key, after[key] != nil, dead)
+		}
+		if freed := text(row["owner"]) == "closed"; after[key] != nil && (text(after[key]["owner"]) == "") != (freed || text(row["owner"]) == "") {
+			return fmt.Errorf("the row %s was %v and is %v", key, row, after[key])
 		}
 	}
 	return unneeded(guard)

@@ -8,8 +8,8 @@ import (
 )
 
 // GrantHolder allows everything that a program needs to hold leases in scope: coordinators, plain
-// and session leases, fenced work, membership, process leases, and Store.CheckTable. A nil scope is
-// the whole table.
+// and session leases, takeovers, fenced work, membership, process leases, and Store.CheckTable. A nil
+// scope is the whole table.
 //
 // IAM then refuses requests for rows outside of the scope, and requests without a key, such as a
 // Scan. If Store.Transact writes items of a program's own tables, the program needs separate grants
@@ -19,7 +19,7 @@ import (
 func (t *LeaseTable) GrantHolder(grantee awsiam.IGrantable, scope *Scope) error {
 	work := []string{"GetItem", "Query", "UpdateItem"}
 	if len(t.arns) == 1 {
-		// It is a part of transactions, which a replicated table does not have.
+		// It is for Lease.Check, a part of transactions, which a replicated table does not have.
 		work = append(work, "ConditionCheckItem")
 	}
 	if err := t.grant(grantee, scope, work, []string{"GetItem", "UpdateItem"}); err != nil {

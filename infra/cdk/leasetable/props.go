@@ -47,8 +47,9 @@ type Props struct {
 }
 
 // Replication makes the table a multi-Region strongly consistent one, in three Regions of one set.
-// Such a table has no transactions: use leases with an expiry of their own, and Options.Renewal =
-// EachItem. It has no TTL either: set Props.WithoutTTL. The reaper runs in the Region of the stack.
+// Such a table has no transactions: coordinators with sessions run there as anywhere; plain leases
+// need Options.Renewal = EachItem; AcquireAll, Transact with items and takeovers of process leases do
+// not work. It has no TTL either: set Props.WithoutTTL. The reaper runs in the Region of the stack.
 type Replication struct {
 	// Regions are the other Regions with a replica: two, or one with a Witness.
 	Regions []string

@@ -10,6 +10,10 @@ import (
 
 // A Scope is a part of a table, in terms of groups, services and nodes. A coordinator needs its
 // service and its groups.
+//
+// Groups without Services are enough for a program with plain leases if no session ever holds a
+// lease of these groups. To look at such a lease, a program reads the session's row, which is under
+// its service, and to take it over from a session that died, it marks that row.
 type Scope struct {
 	Groups   []string // the leases of these groups
 	Services []string // the members and sessions of these services
