@@ -43,7 +43,7 @@ func (w *world) checkBeliefs() {
 		r := w.db.row(leaseRowKey(group, p))
 		var first *belief
 		for _, b := range list {
-			if b.lease.Remaining() == 0 {
+			if b.lease.Remaining() == 0 || w.robbed(b) {
 				continue
 			}
 			if first != nil && first.node != b.node {

@@ -30,7 +30,7 @@ func (w *world) judge() verdict {
 	w.inspect()
 	v := verdict{seed: w.seed, faults: w.counts.by, problems: w.problems}
 	for _, c := range w.calls {
-		if c.what == sweep {
+		if c.what == sweep || c.what == deleteByHand {
 			continue
 		}
 		v.operations++

@@ -25,6 +25,7 @@ type database struct {
 	wire    wire
 	now     int64 // counts the events, in their order
 	rows    map[rowKey]row
+	made    map[rowKey]time.Time // when each row was made
 	changes []*change
 	arrived []*delivery
 	faults  []string // requests that a correct library never sends
@@ -187,6 +188,9 @@ func (d *database) note(by *delivery, header http.Header, touched []rowKey, cont
 		}
 		d.now++
 		d.changes = append(d.changes, &change{delivery: by, seq: d.now, at: time.Now(), key: k, before: before, after: after})
+		if before == nil {
+			d.made[k] = time.Now()
+		}
 		if after == nil {
 			delete(d.rows, k)
 		} else {

@@ -32,6 +32,7 @@ const (
 	frozenAfter
 	cutOff
 	falseDate
+	crowded
 	faultKinds
 )
 
@@ -39,7 +40,7 @@ var faultNames = [faultKinds]string{
 	"none", "lost request", "hung request", "lost answer", "hung answer", "delayed request", "delayed answer",
 	"late after give-up", "late after hang", "doubled request", "doubled late", "conflict", "throttled", "transaction in progress",
 	"server error", "server error, applied", "unavailable", "torn query", "frozen before sending", "frozen before answer",
-	"cut off", "false date",
+	"cut off", "false date", "in the way of others",
 }
 
 // weights gives the share of each fault among all faults.

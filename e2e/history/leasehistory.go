@@ -84,6 +84,8 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 		out.epoch == before.number("epoch") && out.exp == before.number("exp") && out.checkpoint == before.checkpoint() &&
 		out.revoked == (before.number("revoked") > 0)
 	switch {
+	case c.what == deleteByHand:
+		in.what = vanished
 	case after == nil:
 		in.what = deleted
 	case same && before.text("work") == after.text("work"):

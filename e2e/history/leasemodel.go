@@ -170,6 +170,8 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 	case deleted:
 		next, over := m.mayBeOver(s, in)
 		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists
+	case vanished:
+		return leaseState{highest: s.highest, time: s.time, leavers: s.leavers}, s.exists
 	}
 	return s, false
 }

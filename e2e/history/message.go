@@ -52,12 +52,16 @@ func reset(op string) error {
 
 // writes returns the keys of the rows of a write, including rows on which it only has a condition.
 func (m *message) writes() []rowKey {
-	var request requestBody
 	switch m.op {
 	case "UpdateItem", "DeleteItem", "TransactWriteItems":
-	default:
-		return nil
+		return m.keys()
 	}
+	return nil
+}
+
+// keys returns the keys that a request names.
+func (m *message) keys() []rowKey {
+	var request requestBody
 	if json.Unmarshal(m.body, &request) != nil {
 		return nil
 	}

@@ -52,8 +52,11 @@ func (w *world) newNode(number int) (*node, error) {
 		hand: rand.New(rand.NewPCG(w.seed, stream)), keeper: rand.New(rand.NewPCG(w.seed, stream+1)),
 		joins: number%2 == 1,
 	}
+	if w.twins && number == 3 {
+		n.name = "n1" // with sessions of its own
+	}
 	n.path = &path{
-		db: w.db, sky: newSky(w.seed, stream+2, w.rate), counts: &w.counts, late: &w.late,
+		db: w.db, sky: newSky(w.seed, stream+2, w.rate), counts: &w.counts, late: &w.late, roads: w.roads,
 		dates: &dates{dice: rand.New(rand.NewPCG(w.seed, stream+3)), lying: w.lying, own: w.blur > 0},
 	}
 	n.clock = &clock{origin: time.Now(), ppm: n.hand.Int64N(300) - 150}

@@ -22,6 +22,7 @@ type path struct {
 	dates  *dates
 	counts *faultCount
 	late   *latecomers
+	roads  *traffic // nil for none
 }
 
 // client returns an SDK client whose requests take this path.
@@ -147,7 +148,7 @@ func (p *path) answer(m *message, after time.Duration) (*http.Response, error) {
 }
 
 func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
-	keys, when := p.db.related(m.writes()), p.sky.toss()
+	keys, when := p.db.related(m.keys()), p.sky.toss()
 	if when == 0 {
 		p.late.strike(keys)
 	}
@@ -160,6 +161,12 @@ func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
 
 func (p *path) hand(m *message) (*http.Response, *delivery, error) {
 	d := &delivery{call: m.call, op: m.op, sent: m.sent}
+	keys := m.writes()
+	if reason, at := p.roads.turnAway(keys, m.op == "TransactWriteItems"); reason != "" {
+		p.met(m, crowded)
+		response, err := refuse(m, keys, reason, at)
+		return response, d, err
+	}
 	response, err := p.db.deliver(m.header, m.body, d)
 	return response, d, err
 }

@@ -115,6 +115,17 @@ func (n *node) keep(ctx context.Context) {
 	}
 }
 
+// discipline runs a time daemon until ctx ends: it slews the clocks of the node.
+func (n *node) discipline(ctx context.Context) {
+	dice := rand.New(rand.NewPCG(n.w.seed, uint64(10*(n.number+1)+4)))
+	for {
+		n.clock.slew(dice)
+		if !pause(ctx, time.Duration(1+dice.Int64N(int64(2*leaseTTL)))) {
+			return
+		}
+	}
+}
+
 // operate runs an operator until ctx ends.
 func (n *node) operate(ctx context.Context) {
 	for {
