@@ -73,10 +73,7 @@ func (w *world) newBoot(number int, dice *rand.Rand) (*boot, error) {
 	b := &boot{w: w, number: number, dice: dice}
 	binary.BigEndian.PutUint64(b.owner[:], dice.Uint64())
 	binary.BigEndian.PutUint64(b.owner[8:], dice.Uint64())
-	b.path = &path{
-		db: w.db, sky: newSky(dice.Uint64(), 0, w.rate), counts: &w.counts, late: &w.late, roads: w.roads,
-		dates: &dates{dice: rand.New(rand.NewPCG(dice.Uint64(), 0)), lying: w.lying, own: w.blur > 0},
-	}
+	b.path = w.newPath(dice)
 	b.clock = &clock{origin: time.Now(), ppm: dice.Int64N(300) - 150}
 	if w.slewed {
 		b.clock.slew(dice)

@@ -33,6 +33,10 @@ const (
 	cutOff
 	falseDate
 	crowded
+	wrongMachine
+	proxied
+	proxiedApplied
+	noCredentials
 	faultKinds
 )
 
@@ -40,7 +44,8 @@ var faultNames = [faultKinds]string{
 	"none", "lost request", "hung request", "lost answer", "hung answer", "delayed request", "delayed answer",
 	"late after give-up", "late after hang", "doubled request", "doubled late", "conflict", "throttled", "transaction in progress",
 	"server error", "server error, applied", "unavailable", "torn query", "frozen before sending", "frozen before answer",
-	"cut off", "false date", "in the way of others",
+	"cut off", "false date", "in the way of others", "date of a wrong machine", "answer of a proxy",
+	"answer of a proxy, applied", "no credentials",
 }
 
 // weights gives the share of each fault among all faults.
@@ -85,10 +90,8 @@ type sky struct {
 	dice *rand.Rand
 	rate float64 // the share of requests that meet a fault
 	cut  time.Time
-}
 
-func newSky(seed, stream uint64, rate float64) *sky {
-	return &sky{dice: rand.New(rand.NewPCG(seed, stream)), rate: rate}
+	proxied bool // a proxy answers in place of the store where that fails
 }
 
 // next returns the weather for a request of the operation op.
@@ -100,6 +103,12 @@ func (s *sky) next(op string) weather {
 	}
 	if chance, what := s.dice.Float64(), s.any(op); chance < s.rate {
 		w.what = what
+	}
+	if s.proxied && w.what == serverError {
+		w.what = proxied
+	}
+	if s.proxied && w.what == serverErrorApplied {
+		w.what = proxiedApplied
 	}
 	length := s.dice.Float64()
 	switch w.what {

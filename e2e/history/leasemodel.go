@@ -171,7 +171,11 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		next, over := m.mayBeOver(s, in)
 		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists
 	case vanished:
-		return leaseState{highest: s.highest, time: s.time, leavers: s.leavers}, s.exists
+		next := leaseState{highest: s.highest, time: s.time, leavers: s.leavers}
+		if s.owner != "" { // a release of the holder's may tell that the lease is gone as if it had freed it
+			next.leavers = s.leavers.with(s.owner, s.session, s.exp)
+		}
+		return next, s.exists
 	}
 	return s, false
 }

@@ -55,10 +55,7 @@ func (w *world) newNode(number int) (*node, error) {
 	if w.twins && number == 3 {
 		n.name = "n1" // with sessions of its own
 	}
-	n.path = &path{
-		db: w.db, sky: newSky(w.seed, stream+2, w.rate), counts: &w.counts, late: &w.late, roads: w.roads,
-		dates: &dates{dice: rand.New(rand.NewPCG(w.seed, stream+3)), lying: w.lying, own: w.blur > 0},
-	}
+	n.path = w.newPath(rand.New(rand.NewPCG(w.seed, stream+2)))
 	n.clock = &clock{origin: time.Now(), ppm: n.hand.Int64N(300) - 150}
 	return n, n.start()
 }
@@ -90,6 +87,7 @@ func (n *node) start() error {
 	if err != nil {
 		return err
 	}
+	n.path.links.forget()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.store != nil {

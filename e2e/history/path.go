@@ -1,9 +1,9 @@
 package history
 
 import (
-	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -23,6 +23,27 @@ type path struct {
 	counts *faultCount
 	late   *latecomers
 	roads  *traffic // nil for none
+	links  *links   // nil for none
+	wallet *wallet
+}
+
+// newPath returns a path for a node or a boot, with dice of its own.
+func (w *world) newPath(dice *rand.Rand) *path {
+	stream := func() *rand.Rand { return rand.New(rand.NewPCG(dice.Uint64(), 0)) }
+	return &path{
+		db: w.db, sky: &sky{dice: stream(), rate: w.rate, proxied: w.proxied}, counts: &w.counts, late: &w.late, roads: w.roads,
+		dates: &dates{dice: stream(), lying: w.lying, own: w.blur > 0}, links: &links{machines: w.machines, dice: stream()},
+		wallet: &wallet{dice: stream(), fails: w.penniless},
+	}
+}
+
+// quietPath returns a path for the test itself, on which nothing goes wrong.
+func (w *world) quietPath() *path {
+	dice := rand.New(rand.NewPCG(0, 0))
+	return &path{
+		db: w.db, sky: &sky{dice: dice}, counts: &w.counts, late: &w.late,
+		dates: &dates{dice: dice, own: w.blur > 0}, wallet: &wallet{},
+	}
 }
 
 // client returns an SDK client whose requests take this path.
@@ -31,10 +52,7 @@ func (p *path) client() *dynamodb.Client {
 		return p.db.wire.sdk(func(o *dynamodb.Options) { o.HTTPClient = p })
 	}
 	return dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(p.db.wire.endpoint.String()), HTTPClient: p,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "history", SecretAccessKey: "history"}, nil
-		}),
+		Region: "us-east-1", BaseEndpoint: aws.String(p.db.wire.endpoint.String()), HTTPClient: p, Credentials: p.wallet,
 	})
 }
 
@@ -53,14 +71,16 @@ func (p *path) Do(req *http.Request) (*http.Response, error) {
 	if m.call != nil {
 		m.call.request()
 	}
+	link := p.links.take(req.Context())
 	w := p.sky.next(m.op)
 	p.met(m, w.what)
 	response, err := p.pass(m, w)
+	p.links.give(link, req.Close || err != nil)
 	if err != nil {
 		return nil, err
 	}
-	if !p.dates.stamp(response.Header) {
-		p.met(m, falseDate)
+	if response.Header.Get("X-Amzn-Requestid") != "" { // otherwise a proxy made it
+		p.met(m, p.dates.stamp(response.Header, p.links.error(link)))
 	}
 	response.Request = req
 	return response, nil
@@ -116,6 +136,13 @@ func (p *path) pass(m *message, w weather) (*http.Response, error) {
 		return dynamotest.Reply(http.StatusBadRequest, "TransactionInProgressException", "in progress")(m.request(), nil)
 	case serverError, unavailable:
 		return dynamotest.ServerError(map[fault]int{serverError: 500, unavailable: 503}[w.what])(m.request(), nil)
+	case proxied:
+		return proxyAnswer(w.torn), nil
+	case proxiedApplied:
+		if _, _, err := p.deliver(m); err != nil {
+			return nil, err
+		}
+		return proxyAnswer(w.torn), nil
 	case serverErrorApplied:
 		if _, _, err := p.deliver(m); err != nil {
 			return nil, err

@@ -25,8 +25,7 @@ type loss struct {
 
 // vandalise deletes rows of leases and sessions by hand, now and then.
 func (w *world) vandalise(ctx context.Context, dice *rand.Rand) {
-	p := &path{db: w.db, sky: newSky(w.seed, 6000, 0), dates: &dates{dice: dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
-	client := p.client()
+	client := w.quietPath().client()
 	for pause(ctx, time.Duration(1+dice.Int64N(int64(20*time.Second)))) {
 		keys := w.db.old(time.Now().Add(-settled))
 		if len(keys) == 0 {

@@ -26,7 +26,8 @@ type world struct {
 	counts faultCount
 	late   latecomers
 	roads  *traffic
-	blur   time.Duration // how far the store's time may differ from the test's; 0 in virtual time
+	machines
+	blur time.Duration // how far the store's time may differ from the test's; 0 in virtual time
 
 	mu       sync.Mutex
 	calls    []*call
@@ -60,6 +61,7 @@ func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 		w.climate, w.blur = realClimate(), time.Second
 	}
 	w.roads = newTraffic(w.climate, rand.New(rand.NewPCG(seed, 7000)))
+	w.machines = newMachines(w.climate, rand.New(rand.NewPCG(seed, 8000)))
 	var nodes []*node
 	for i := range s.nodes {
 		n, err := w.newNode(i)
@@ -145,8 +147,7 @@ func (w *world) sleep(ctx context.Context) {
 // sweep deletes rows whose ttl has passed, as DynamoDB does: one by one, sooner or later, at any
 // moment.
 func (w *world) sweep(ctx context.Context, dice *rand.Rand, every time.Duration) {
-	p := &path{db: w.db, sky: newSky(w.seed, 4000, 0), dates: &dates{dice: dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
-	client := p.client()
+	client := w.quietPath().client()
 	for pause(ctx, time.Duration(1+dice.Int64N(int64(every)))) {
 		due := w.db.due(time.Now())
 		if len(due) == 0 {
