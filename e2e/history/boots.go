@@ -156,6 +156,7 @@ func (b *boot) acquire(ctx context.Context) (out processlease.Result) {
 		for observed.Remaining() > 0 && pause(ctx, observed.Remaining()) {
 		}
 	}
+	b.path.links.forget()
 	b.clock.step(b.upTo(bootTTL) * time.Duration(b.dice.IntN(4)/3))
 	b.do(ctx, tryTakeover, func(ctx context.Context, c *call) { out = c.outcome(b.store.TryTakeover(ctx, observed)) })
 	return out

@@ -83,9 +83,11 @@ func (n *node) step(p plan) {
 	case p.roll < 91:
 		n.reap(p)
 	case p.roll < 93:
+		n.path.links.forget()
 		n.clock.step(p.length * time.Duration(1+p.coin*p.coin/20)) // up to three hours
 	case p.roll < 95:
 		n.clock.suspend(p.length)
+		n.path.links.forget()
 	case p.roll < 97:
 		time.Sleep(p.length) // the process stands still, and its clocks go on
 	case p.roll < 98:
