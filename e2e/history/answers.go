@@ -26,6 +26,9 @@ func (w *world) inspectTruth(c *call) {
 		}
 		orders++
 	}
+	if c.unknown() && !c.asked() {
+		w.problem("the call sent nothing, and its outcome is unknown: %v", c)
+	}
 	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost)
 	switch c.what {
 	case acquire, acquireAll, acquireSession, release, releaseSession:

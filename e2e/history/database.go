@@ -28,16 +28,18 @@ type database struct {
 	made    map[rowKey]time.Time // when each row was made
 	changes []*change
 	arrived []*delivery
+	lives   lives
 	faults  []string // requests that a correct library never sends
 }
 
 // A delivery is one arrival of a request at the server.
 type delivery struct {
-	call     *call  // the call that sent it; nil if the test itself did
-	op       string // such as "UpdateItem"
-	sent     int64  // when the client began to send it
-	done     int64  // when the server finished it
-	answered bool   // the client got the answer
+	call     *call         // the call that sent it; nil if the test itself did
+	op       string        // such as "UpdateItem"
+	sent     int64         // when the client began to send it
+	done     int64         // when the server finished it
+	answered bool          // the client got the answer
+	age      time.Duration // of what it reads, unless the read is strongly consistent
 	at       time.Time
 	status   int
 	touched  []rowKey // the rows that it may have changed
@@ -107,10 +109,16 @@ func (d *database) due(now time.Time) []rowKey {
 func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http.Response, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	touched, body := d.prepare(by.op, body)
+	touched, body, mayBeOld := d.prepare(by, body)
 	response, content, err := d.wire.send(header, body)
 	if err != nil {
 		return nil, err
+	}
+	if mayBeOld && response.StatusCode == http.StatusOK {
+		if content, err = d.aged(by.op, content, time.Now().Add(-by.age)); err != nil {
+			return nil, err
+		}
+		refit(response, content)
 	}
 	if response.StatusCode == http.StatusOK && len(touched) > 0 {
 		if err := d.note(by, header, touched, content); err != nil {
@@ -138,19 +146,20 @@ type requestBody struct {
 	}
 }
 
-// prepare returns the keys of the rows that a request may change. It makes an UpdateItem return the
-// row.
-func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
+// prepare returns the keys of the rows that a request may change, and whether its answer may be old.
+// It makes an UpdateItem return the row.
+func (d *database) prepare(by *delivery, body []byte) (touched []rowKey, sent []byte, mayBeOld bool) {
+	op := by.op
 	var request requestBody
 	if err := json.Unmarshal(body, &request); err != nil {
 		d.faults = append(d.faults, fmt.Sprintf("the body of a %s request is not valid: %v", op, err))
-		return nil, body
+		return nil, body, false
 	}
 	switch op {
 	case "UpdateItem":
-		return []rowKey{row(request.Key).key()}, append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...)
+		return []rowKey{row(request.Key).key()}, append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...), false
 	case "DeleteItem":
-		return []rowKey{row(request.Key).key()}, body
+		return []rowKey{row(request.Key).key()}, body, false
 	case "TransactWriteItems":
 		var keys []rowKey
 		for _, action := range request.TransactItems {
@@ -160,13 +169,14 @@ func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
 				}
 			}
 		}
-		return keys, body
+		return keys, body, false
 	case "GetItem", "Query": // a Scan only finds rows; the deletion that follows has a condition
-		if !request.ConsistentRead {
+		mayBeOld = !request.ConsistentRead
+		if mayBeOld && (by.call == nil || !mayReadOld[by.call.what]) {
 			d.faults = append(d.faults, "a "+op+" request is not strongly consistent: "+string(body))
 		}
 	}
-	return nil, body
+	return nil, body, mayBeOld
 }
 
 // note reads the rows that a request touched, and notes their changes.
@@ -190,7 +200,11 @@ func (d *database) note(by *delivery, header http.Header, touched []rowKey, cont
 			continue
 		}
 		d.now++
-		d.changes = append(d.changes, &change{delivery: by, seq: d.now, at: time.Now(), key: k, before: before, after: after})
+		ch := &change{delivery: by, seq: d.now, at: time.Now(), key: k, before: before, after: after}
+		d.changes = append(d.changes, ch)
+		if d.lives.closes(ch) {
+			d.faults = append(d.faults, fmt.Sprintf("a call closed a session that lives: %v", ch))
+		}
 		if before == nil {
 			d.made[k] = time.Now()
 		}

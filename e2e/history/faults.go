@@ -73,6 +73,7 @@ const (
 	slow    = 3 * time.Second       // the longest delay of a delayed one
 	latest  = 40 * time.Second      // the longest delay of a late one
 	longest = 25 * time.Second      // the longest freeze, and the longest cut
+	oldest  = 4 * time.Second       // the oldest rows in the answer to an eventually consistent read
 )
 
 // A weather says which fault one request meets, and how long its parts take.
@@ -80,6 +81,7 @@ type weather struct {
 	what     fault
 	up, down time.Duration
 	delay    time.Duration // of the fault
+	age      time.Duration // of what is read without strong consistency
 	heads    bool          // the result of a coin
 	torn     uint64        // which rows of a torn query come from the second read
 }
@@ -110,7 +112,8 @@ func (s *sky) next(op string) weather {
 	if s.proxied && w.what == serverErrorApplied {
 		w.what = proxiedApplied
 	}
-	length := s.dice.Float64()
+	old, length := s.dice.Float64(), s.dice.Float64()
+	w.age = part(oldest, old*old)
 	switch w.what {
 	case delayedRequest, delayedAnswer:
 		w.delay = part(slow, length)

@@ -57,11 +57,18 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 			w.problem("a call freed the lease of another owner: %v", ch)
 		case after.text("owner") != "" && moved && after.text("owner") != ch.call.owner:
 			w.problem("a call acquired the lease for another owner: %v", ch)
+		case fenced(ch) && string(ch.call.under.Checkpoint) != before.checkpoint():
+			w.problem("a call built fenced work on the checkpoint %q, and another stood there: %v", ch.call.under.Checkpoint, ch)
 		case after.text("work") != before.text("work") && before != nil && (!was || before.text("owner") != ch.call.owner || before.number("epoch") != ch.call.under.Epoch):
 			w.problem("a call did fenced work without holding the lease: %v", ch)
 		}
 		highest = max(highest, epoch)
 	}
+}
+
+// fenced reports whether a change is fenced work of a call.
+func fenced(ch *change) bool {
+	return (ch.call.what == transact || ch.call.what == checkpoint) && ch.before != nil && ch.after.text("work") != ch.before.text("work")
 }
 
 // over reports whether the lease before a change was over at the time of the change.

@@ -18,6 +18,7 @@ type message struct {
 	header http.Header
 	body   []byte
 	sent   int64
+	age    time.Duration // of what it reads, unless the read is strongly consistent
 }
 
 // silence returns the error that the client gets without an answer: a reset at once, or nothing

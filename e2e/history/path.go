@@ -73,6 +73,7 @@ func (p *path) Do(req *http.Request) (*http.Response, error) {
 	}
 	link := p.links.take(req.Context())
 	w := p.sky.next(m.op)
+	m.age = w.age
 	p.met(m, w.what)
 	response, err := p.pass(m, w)
 	p.links.give(link, req.Close || err != nil)
@@ -187,7 +188,7 @@ func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
 }
 
 func (p *path) hand(m *message) (*http.Response, *delivery, error) {
-	d := &delivery{call: m.call, op: m.op, sent: m.sent}
+	d := &delivery{call: m.call, op: m.op, sent: m.sent, age: m.age}
 	keys := m.writes()
 	if reason, at := p.roads.turnAway(keys, m.op == "TransactWriteItems"); reason != "" {
 		p.met(m, crowded)

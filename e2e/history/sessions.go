@@ -46,6 +46,7 @@ func (n *node) open(p plan) {
 		}
 	})
 	if c.err == nil {
+		n.w.db.lives.born(session)
 		n.w.inTable(c, session)
 		n.mu.Lock()
 		n.session = session
@@ -99,7 +100,7 @@ func (n *node) signal(session *dynamolease.Session, now bool) int64 {
 
 // inTable expects that the row of a session does not expire before the session does on its node.
 func (w *world) inTable(c *call, session *dynamolease.Session) {
-	k := rowKey{"M#" + service, "N#" + session.ID()}
+	k := sessionRowKey(session.ID())
 	w.mu.Lock()
 	robbed := w.losses[loss{k, 0}]
 	w.mu.Unlock()

@@ -69,6 +69,5 @@ func (w *world) note(l loss) {
 // robbed reports whether somebody deleted the row of a belief, or that of its session. The caller
 // has the mutex.
 func (w *world) robbed(b *belief) bool {
-	session := rowKey{"M#" + service, "N#" + b.lease.Session}
-	return w.losses[loss{leaseRowKey(group, b.lease.Partition), b.lease.Epoch}] || w.losses[loss{session, 0}]
+	return w.losses[loss{leaseRowKey(group, b.lease.Partition), b.lease.Epoch}] || w.losses[loss{sessionRowKey(b.lease.Session), 0}]
 }
