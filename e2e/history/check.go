@@ -125,6 +125,7 @@ func (w *world) save() string {
 		return err.Error()
 	}
 	defer file.Close()
+	fmt.Fprintf(file, "the climate: %+v\n", w.climate)
 	for _, c := range w.calls {
 		fmt.Fprintln(file, c)
 	}
