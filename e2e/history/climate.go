@@ -9,6 +9,7 @@ type climate struct {
 	night     bool    // an hour or two pass in the middle
 	vandal    bool    // somebody deletes rows by hand
 	twins     bool    // two processes run at once under one node name
+	shared    bool    // two processes run at once under one owner name, against all advice
 	slewed    bool    // the monotonic clocks of nodes are slewed
 	contended bool    // a transaction occupies its rows for a moment
 	broken    bool    // the clock of one of the store's machines is wrong for some minutes
@@ -22,7 +23,7 @@ type climate struct {
 func newClimate(dice *rand.Rand) climate {
 	c := climate{
 		lying: dice.IntN(4) == 0, rate: []float64{0.03, 0.1, 0.2, 0.3, 0.45}[dice.IntN(5)], night: dice.IntN(2) == 0,
-		vandal: dice.IntN(4) == 0, twins: dice.IntN(3) == 0, slewed: dice.IntN(3) == 0, contended: dice.IntN(3) == 0,
+		vandal: dice.IntN(4) == 0, twins: dice.IntN(3) == 0, shared: dice.IntN(4) == 0, slewed: dice.IntN(3) == 0, contended: dice.IntN(3) == 0,
 		broken: dice.IntN(4) == 0, proxied: dice.IntN(3) == 0, penniless: dice.IntN(3) == 0,
 	}
 	if limit := 4 + 8*dice.Float64(); dice.IntN(5) == 0 {

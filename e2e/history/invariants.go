@@ -11,6 +11,7 @@ func (w *world) inspect() {
 	lines := w.db.timelines()
 	for p := range partitions {
 		w.inspectLease(lines, p)
+		w.inspectCheckpoint(lines[leaseRowKey(group, p)])
 		w.inspectWork(p)
 	}
 	for k, line := range lines {
@@ -63,6 +64,20 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 			w.problem("a call did fenced work without holding the lease: %v", ch)
 		}
 		highest = max(highest, epoch)
+	}
+}
+
+// inspectCheckpoint expects that a lease with a checkpoint keeps it until its holder removes it, and
+// that the row is not dated as long.
+func (w *world) inspectCheckpoint(line timeline) {
+	for _, ch := range line {
+		removes := ch.call.what == checkpoint && len(ch.call.data) == 0 || ch.call.what == deleteByHand
+		switch {
+		case ch.before.checkpoint() != "" && ch.after.checkpoint() == "" && !removes:
+			w.problem("a lease lost its checkpoint: %v", ch)
+		case ch.after.checkpoint() != "" && ch.after.number("ttl") > 0:
+			w.problem("a row with a checkpoint is dated: %v", ch)
+		}
 	}
 }
 

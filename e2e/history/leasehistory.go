@@ -88,12 +88,12 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 		in.what = vanished
 	case after == nil:
 		in.what = deleted
-	case same && before.text("work") == after.text("work"):
-		return porcupine.Operation{}, false // only the rev changed
+	case same && (before.text("work") == after.text("work") || c.what == resume):
+		return porcupine.Operation{}, false // only the rev changed, or the work so that nothing late is applied
 	case c.what == revoke:
 		in.what = when(out.owner == "", taken, marked)
 	case c.what == transact || c.what == checkpoint:
-		in.what = ghostWork
+		in.what, in.leaves, in.checkpoint = ghostWork, true, out.checkpoint
 	case out.owner == "" && before == nil:
 		in.what = made
 	case out.owner == "":

@@ -169,7 +169,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		return s, s.exists && s.owner == in.owner && s.epoch == in.epoch && s.checkpoint == out.checkpoint
 	case deleted:
 		next, over := m.mayBeOver(s, in)
-		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists
+		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists && s.checkpoint == ""
 	case vanished:
 		next := leaseState{highest: s.highest, time: s.time, leavers: s.leavers}
 		if s.owner != "" { // a release of the holder's may tell that the lease is gone as if it had freed it

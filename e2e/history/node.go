@@ -55,6 +55,9 @@ func (w *world) newNode(number int) (*node, error) {
 	if w.twins && number == 3 {
 		n.name = "n1" // with sessions of its own
 	}
+	if w.shared && number == 2 {
+		n.name = "n0" // each may release what the other believes in
+	}
 	n.path = w.newPath(rand.New(rand.NewPCG(w.seed, stream+2)))
 	n.clock = &clock{origin: time.Now(), ppm: n.hand.Int64N(300) - 150}
 	return n, n.start()

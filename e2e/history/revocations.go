@@ -154,6 +154,7 @@ func (w *world) inspectOrders(line timeline) {
 		}
 		switch {
 		case ch.bare():
+		case ch.closes(): // nobody heeds its orders any more
 		case ch.call.what == revoke:
 			if ch.before == nil || ch.after.number("exp") != ch.before.number("exp") || !slices.Equal(after, append(slices.Clone(before), o.inSession())) {
 				w.problem("an operator wrote more than an order into a session: %v", ch)

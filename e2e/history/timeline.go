@@ -52,6 +52,11 @@ func (ch *change) bare() bool {
 	return reflect.DeepEqual(before, ch.after)
 }
 
+// closes reports whether a change closes a session, for good.
+func (ch *change) closes() bool {
+	return ch.before != nil && ch.before.number("exp") != 1 && ch.after.number("exp") == 1 && ch.after.number("left") > 0
+}
+
 func (d *delivery) String() string {
 	from, node := int64(0), 0
 	if d.call != nil {
