@@ -135,6 +135,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		}
 		return m.mayBeOver(s, in)
 	case renewed:
+		out.checkpoint = s.checkpoint // from Renew it is the one that the process knew last
 		return m.extend(s, in, out)
 	case lost, leftOut:
 		if !mine || in.what == leftOut && s.revoked {
