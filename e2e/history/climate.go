@@ -29,6 +29,9 @@ func newClimate(dice *rand.Rand) climate {
 	if limit := 4 + 8*dice.Float64(); dice.IntN(5) == 0 {
 		c.limit = limit
 	}
+	// A node whose clocks run apart forgets again and again what it knew of the store's time, and may
+	// learn it anew from the wrong machine alone.
+	c.broken = c.broken && !c.slewed
 	return c
 }
 
