@@ -42,6 +42,7 @@ func (w *world) forget(n *node, partition int) {
 func (w *world) checkBeliefs() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.problems = append(w.problems, w.db.lives.back()...)
 	for p, list := range w.beliefs {
 		r := w.db.row(leaseRowKey(group, p))
 		var first *belief
