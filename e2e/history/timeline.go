@@ -41,6 +41,21 @@ func (l timeline) between(from, to int64) []row {
 	return rows
 }
 
+// silent reports whether a row is that of a session, and had stayed as it is for the session's ttl
+// at some time between two moments: who watches it takes the session for dead then.
+func (l timeline) silent(from, to int64, ended int64) bool {
+	for i, ch := range l {
+		until := ended
+		if i+1 < len(l) {
+			until = l[i+1].at.UnixMilli()
+		}
+		if ch.seq < to && (i+1 == len(l) || l[i+1].seq > from) && newExtension(ch.at.UnixMilli(), ch.after).silent <= until {
+			return true
+		}
+	}
+	return false
+}
+
 // bare reports whether a change only wrote another rev. Such a write makes requests fail that are
 // still on their way.
 func (ch *change) bare() bool {
