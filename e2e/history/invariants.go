@@ -95,11 +95,16 @@ func (w *world) over(lines map[rowKey]timeline, ch *change) bool {
 	return exp <= w.latest(ch.at)
 }
 
-// inspectSession expects that a session that is over stays so. It also expects that a session is
-// over if another owner took a lease from it.
+// inspectSession expects that a session that is over stays so, and that others close only a session
+// whose row has expired or has stayed as it is for the session's ttl. It also expects that a session
+// is over if another owner took a lease from it.
 func (w *world) inspectSession(lines map[rowKey]timeline, line timeline) {
-	for _, ch := range line {
+	for i, ch := range line {
 		before, after := ch.before.number("exp"), ch.after.number("exp")
+		if ch.closes() && ch.call.what != closeSession && before > w.latest(ch.at) &&
+			newExtension(line[i-1].at.UnixMilli(), ch.before).silent > w.latest(ch.at) {
+			w.problem("a call closed a session whose heartbeat had landed before: %v", ch)
+		}
 		if ch.after.text("session") == "" || ch.before == nil || after <= before {
 			continue
 		}
