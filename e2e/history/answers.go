@@ -127,7 +127,7 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 	for k, line := range lines {
 		is := func(r row) bool { return r.number("left") == 0 && r.number("exp") > w.latest(c.ended) }
 		rows := line.between(c.from, c.to)
-		if k.pk == "M#"+service && !line.silent(c.from, c.to, w.latest(c.ended)) && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
+		if k.pk == "M#"+service && !line.ended(c.from, c.to, w.latest(c.ended)) && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
 			w.problem("%s was a member all the time, and the answer does not list it: %v", rows[0].text("node"), c)
 		}
 	}

@@ -12,11 +12,19 @@ type sessions map[string][]extension
 type extension struct{ at, exp, silent int64 }
 
 func newExtension(at int64, r row) extension {
-	e := extension{at: at, exp: max(1, r.number("exp")), silent: math.MaxInt64}
+	e := extension{at: at, exp: max(1, r.number("exp"))}
 	if lasts := r.number("lasts"); lasts > 0 {
 		e.silent = at + lasts
 	}
 	return e
+}
+
+// end returns when the session is over, as long as its row stays as it is.
+func (e extension) end() int64 {
+	if e.silent == 0 { // the row does not say how long the session lasts
+		return e.exp
+	}
+	return min(e.exp, e.silent)
 }
 
 func (w *world) sessions() sessions {
@@ -46,7 +54,7 @@ func (s sessions) over(id string, from int64) int64 {
 		if i+1 < len(list) {
 			until = list[i+1].at
 		}
-		if t := max(from, e.at, min(e.exp, e.silent)); t <= until {
+		if t := max(from, e.at, e.end()); t <= until {
 			first = min(first, t)
 		}
 	}

@@ -41,15 +41,15 @@ func (l timeline) between(from, to int64) []row {
 	return rows
 }
 
-// silent reports whether a row is that of a session, and had stayed as it is for the session's ttl
-// at some time between two moments: who watches it takes the session for dead then.
-func (l timeline) silent(from, to int64, ended int64) bool {
+// ended reports whether the row is that of a session which was over at some time between two moments:
+// by its expiry, or for who watches the row.
+func (l timeline) ended(from, to, now int64) bool {
 	for i, ch := range l {
-		until := ended
+		until := now
 		if i+1 < len(l) {
 			until = l[i+1].at.UnixMilli()
 		}
-		if ch.seq < to && (i+1 == len(l) || l[i+1].seq > from) && newExtension(ch.at.UnixMilli(), ch.after).silent <= until {
+		if ch.seq < to && (i+1 == len(l) || l[i+1].seq > from) && newExtension(ch.at.UnixMilli(), ch.after).end() <= until {
 			return true
 		}
 	}
