@@ -69,7 +69,7 @@ func (ch *change) bare() bool {
 
 // closes reports whether a change closes a session, for good.
 func (ch *change) closes() bool {
-	return ch.before != nil && ch.before.number("exp") != 1 && ch.after.number("exp") == 1 && ch.after.number("left") > 0
+	return ch.before.text("session") != "" && ch.before.number("exp") != 1 && ch.after.number("exp") == 1 && ch.after.number("left") > 0
 }
 
 func (d *delivery) String() string {
