@@ -93,6 +93,7 @@ type sky struct {
 	rate float64 // the share of requests that meet a fault
 	cut  time.Time
 
+	holds   bool // while it is cut off, requests wait on the way
 	proxied bool // a proxy answers in place of the store where that fails
 }
 
@@ -127,10 +128,19 @@ func (s *sky) next(op string) weather {
 	if w.what == cutOff {
 		s.cut = time.Now().Add(w.delay)
 	}
-	if left := time.Until(s.cut); left > 0 {
-		w.what, w.delay = cutOff, left
+	left := time.Until(s.cut)
+	s.holds = s.holds && left > 0
+	if left > 0 {
+		w.what, w.delay, w.heads = cutOff, left, w.heads || s.holds
 	}
 	return w
+}
+
+// isolate cuts the node off for a while. What it sends waits on the way until then.
+func (s *sky) isolate(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut, s.holds = time.Now().Add(d), true
 }
 
 // toss returns a number from 0 to 3.

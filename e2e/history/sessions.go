@@ -87,6 +87,16 @@ func (n *node) beat(p plan) {
 	n.w.checkBeliefs()
 }
 
+// lastWords sends a heartbeat that arrives when the session is about to be taken for dead. The
+// process is cut off, and ends before that.
+func (n *node) lastWords(p plan) {
+	if _, _, session := n.process(); session != nil {
+		n.path.sky.isolate(leaseTTL*3/4 + p.length/4)
+		p.patience = 5 * quick
+		n.beat(p)
+	}
+}
+
 // signal signals if now is true. It returns how often the node has signalled in the session.
 func (n *node) signal(session *dynamolease.Session, now bool) int64 {
 	n.mu.Lock()

@@ -91,11 +91,12 @@ func (n *node) step(p plan) {
 	case p.roll < 97:
 		time.Sleep(p.length) // the process stands still, and its clocks go on
 	case p.roll < 98:
-		n.restart()
-	case p.roll < 99:
 		n.drain(p)
 	default:
-		n.acquire(p)
+		if p.coin < 70 {
+			n.lastWords(p)
+		}
+		n.restart()
 	}
 }
 
