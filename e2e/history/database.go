@@ -91,6 +91,13 @@ func (d *database) related(keys []rowKey) []rowKey {
 	return keys
 }
 
+// expired returns those of the keys whose rows have expired.
+func (d *database) expired(keys []rowKey) []rowKey {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(keys, func(k rowKey) bool { return d.rows[k].number("exp") > time.Now().UnixMilli() })
+}
+
 // due returns the keys of the rows whose ttl has passed, in order.
 func (d *database) due(now time.Time) []rowKey {
 	d.mu.Lock()
@@ -139,6 +146,7 @@ func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http
 type requestBody struct {
 	Key            map[string]value
 	TableName      string
+	ReturnValues   string
 	ConsistentRead bool
 	TransactItems  []map[string]struct {
 		TableName string
@@ -157,7 +165,10 @@ func (d *database) prepare(by *delivery, body []byte) (touched []rowKey, sent []
 	}
 	switch op {
 	case "UpdateItem":
-		return []rowKey{row(request.Key).key()}, append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...), false
+		if request.ReturnValues == "" {
+			body = append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...)
+		}
+		return []rowKey{row(request.Key).key()}, body, false
 	case "DeleteItem":
 		return []rowKey{row(request.Key).key()}, body, false
 	case "TransactWriteItems":

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// learning is how many requests of a process go to machines that are right, at its start and after
+// learning is how many answers of a process come from machines that are right, at its start and after
 // each loss of what it knew of the time. If a wrong machine alone answers a process that knows
 // nothing, nothing can tell that it is wrong: the documents say so.
 const learning = 12
@@ -23,7 +23,7 @@ type links struct {
 	dice  *rand.Rand
 	idle  []*link
 	made  int
-	asked int
+	heard int // answers since the process knew nothing of the time
 }
 
 // A link is one connection.
@@ -55,17 +55,16 @@ func (l *links) take(ctx context.Context) *link {
 }
 
 func (l *links) choose() *link {
-	l.asked++
 	for len(l.idle) > 0 && l.dice.IntN(10) > 0 {
 		last := l.idle[len(l.idle)-1]
 		l.idle = l.idle[:len(l.idle)-1]
-		if l.asked > learning || last.machine != l.machines.wrong {
+		if l.heard >= learning || last.machine != l.machines.wrong {
 			return last
 		}
 	}
 	l.made++
 	machine := l.dice.IntN(fleet)
-	if l.asked <= learning && machine == l.machines.wrong {
+	if l.heard < learning && machine == l.machines.wrong {
 		machine = (machine + 1) % fleet
 	}
 	return &link{number: l.made, machine: machine}
@@ -83,17 +82,20 @@ func (l *links) error(used *link) time.Duration {
 func (l *links) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = 0
+	l.heard = 0
 }
 
-// give returns a connection that is not closed.
-func (l *links) give(used *link, closed bool) {
+// give returns a connection, over which an answer came or not, and which may be closed.
+func (l *links) give(used *link, answered, closed bool) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !closed && len(l.idle) < 4 {
+	if answered {
+		l.heard++
+	}
+	if answered && !closed && len(l.idle) < 4 {
 		l.idle = append(l.idle, used)
 	}
 }

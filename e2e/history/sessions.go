@@ -91,7 +91,7 @@ func (n *node) beat(p plan) {
 // process is cut off, and ends before that.
 func (n *node) lastWords(p plan) {
 	if _, _, session := n.process(); session != nil {
-		n.path.sky.isolate(leaseTTL*3/4 + p.length/4)
+		n.path.sky.isolate(leaseTTL*3/4 + p.length/2)
 		p.patience = 5 * quick
 		n.beat(p)
 	}

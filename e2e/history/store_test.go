@@ -47,7 +47,7 @@ func TestLinks(t *testing.T) {
 			if used.machine == 0 {
 				wrong++
 			}
-			l.give(used, true)
+			l.give(used, true, true)
 		}
 		return wrong
 	}
