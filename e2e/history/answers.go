@@ -14,8 +14,8 @@ import (
 func (w *world) inspectTruth(c *call) {
 	items, done, orders, ranOut := make(map[*delivery]bool), 0, 0, false
 	for _, ch := range w.db.changes {
-		if ch.call != c || ch.sent > c.to {
-			continue
+		if ch.call != c || ch.sent > c.to || ch.closes() && c.what != closeSession {
+			continue // a dead session may be closed whatever becomes of the call
 		}
 		switch {
 		case strings.HasPrefix(ch.key.pk, "W#"):
