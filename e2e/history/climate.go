@@ -37,3 +37,6 @@ func newClimate(dice *rand.Rand) climate {
 
 // realClimate is the climate of a history against a store with its own clock and its own troubles.
 func realClimate() climate { return climate{rate: 0.3, twins: true} }
+
+// vague reports whether some dates are false, so that a call may take what has expired for live.
+func (c climate) vague() bool { return c.lying || c.broken }

@@ -108,7 +108,7 @@ func (w *world) inspectSession(lines map[rowKey]timeline, line timeline) {
 		if ch.after.text("session") == "" || ch.before == nil || after <= before {
 			continue
 		}
-		if before == 1 || !w.lying && before <= w.earliest(ch.at)-uncertainty-latest.Milliseconds() {
+		if before == 1 || !w.vague() && before <= w.earliest(ch.at)-uncertainty-latest.Milliseconds() {
 			w.problem("a call extended a session that was over: %v", ch)
 		}
 		for p := range partitions {

@@ -37,7 +37,7 @@ func (w *world) leaseOperations(p int) []porcupine.Operation {
 func (w *world) leaseInput(c *call, what leaseStep) leaseInput {
 	in := leaseInput{
 		what: what, owner: c.owner, session: c.session, epoch: c.under.Epoch, ttl: c.ttl.Milliseconds(),
-		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.lying, shared: w.shared,
+		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.vague(), shared: w.shared,
 	}
 	if c.data != nil {
 		in.leaves, in.checkpoint = true, string(c.data)
