@@ -54,6 +54,7 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 			w.inspectRevocation(lines, ch)
 		case was && !moved && epoch == before.number("epoch") && before.number("revoked") > 0 && (after.number("revoked") == 0 || after.number("exp") > before.number("exp")):
 			w.problem("a call extended a revoked lease: %v", ch)
+		case ch.call.what == reap && moved && after.text("owner") == "" && epoch == before.number("epoch") && w.over(lines, ch):
 		case moved && was && after.text("owner") == "" && before.text("owner") != ch.call.owner:
 			w.problem("a call freed the lease of another owner: %v", ch)
 		case after.text("owner") != "" && moved && after.text("owner") != ch.call.owner:

@@ -96,6 +96,8 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 		in.what, in.leaves, in.checkpoint = ghostWork, true, out.checkpoint
 	case out.owner == "" && before == nil:
 		in.what = made
+	case out.owner == "" && c.what == reap:
+		in.what = reaped
 	case out.owner == "":
 		in.what = freed
 	}

@@ -176,6 +176,9 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 	case deleted:
 		next, over := m.mayBeOver(s, in)
 		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists && s.checkpoint == ""
+	case reaped:
+		s, over := m.mayBeOver(s, in)
+		return s.free(), over && s.exists && s.epoch == out.epoch && s.checkpoint == out.checkpoint
 	case vanished:
 		next := leaseState{highest: s.highest, time: s.time, leavers: s.leavers}
 		if s.owner != "" { // a release of the holder's may tell that the lease is gone as if it had freed it
