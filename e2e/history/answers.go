@@ -64,10 +64,10 @@ func (w *world) rewritten(ch *change) bool {
 	return false
 }
 
-// ranOut reports whether a change freed a lease that expired before the end of the call. Then it is
-// also true that the call found no lease to release.
+// ranOut reports whether a change freed a lease that expired before the end of the call, or whose
+// session was over by then. Then it is also true that the call found no lease to release.
 func (w *world) ranOut(c *call, ch *change) bool {
-	return c.what == release && ch.after.text("owner") == "" && ch.before.number("exp") <= w.latest(c.ended)
+	return c.what == releaseSession && c.over || c.what == release && ch.after.text("owner") == "" && ch.before.number("exp") <= w.latest(c.ended)
 }
 
 // tellsHolder reports whether a change replaced or removed the holder.
