@@ -23,8 +23,8 @@ func (w *world) leaseOperations(p int) []porcupine.Operation {
 		ghosts, applied := w.ghosts(c, by[c])
 		list = append(list, ghosts...)
 		for _, partition := range c.partitions {
-			if partition != p {
-				continue
+			if partition != p || w.shared && c.what == release && len(by[c]) == 0 {
+				continue // a release may tell of a lease that another process of the owner has released
 			}
 			if op, ok := w.told(c, p, applied); ok {
 				list = append(list, op)
@@ -37,7 +37,7 @@ func (w *world) leaseOperations(p int) []porcupine.Operation {
 func (w *world) leaseInput(c *call, what leaseStep) leaseInput {
 	in := leaseInput{
 		what: what, owner: c.owner, session: c.session, epoch: c.under.Epoch, ttl: c.ttl.Milliseconds(),
-		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.vague(), shared: w.shared,
+		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.vague(),
 	}
 	if c.data != nil {
 		in.leaves, in.checkpoint = true, string(c.data)

@@ -32,7 +32,6 @@ type leaseInput struct {
 	leaves     bool   // fenced work writes a checkpoint
 	from       int64  // the store's time when the call began
 	after, to  int64  // the operation took effect between these times
-	shared     bool   // two processes have the name of the owner
 	vague      bool   // some dates were false, so a call may take an expired lease for live at any time
 }
 
@@ -145,11 +144,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		return m.mayBeOver(s, in)
 	case released:
 		if mine {
-			next := s.free()
-			if in.shared { // another process of the owner may tell the same
-				next.leavers = s.leavers.with(in.owner, in.session, s.exp)
-			}
-			return next, m.mayLive(s, in)
+			return s.free(), m.mayLive(s, in)
 		}
 		return m.toldLate(s, in)
 	case freed:
