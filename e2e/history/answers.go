@@ -14,8 +14,8 @@ import (
 func (w *world) inspectTruth(c *call) {
 	items, done, orders, ranOut := make(map[*delivery]bool), 0, 0, false
 	for _, ch := range w.db.changes {
-		if ch.call != c || ch.sent > c.to {
-			continue
+		if ch.call != c || ch.sent > c.to || ch.closes() && c.what != closeSession {
+			continue // a dead session may be closed whatever becomes of the call
 		}
 		switch {
 		case strings.HasPrefix(ch.key.pk, "W#"):
@@ -25,6 +25,9 @@ func (w *world) inspectTruth(c *call) {
 			ranOut = w.ranOut(c, ch)
 		}
 		orders++
+	}
+	if c.unknown() && !c.asked() {
+		w.problem("the call sent nothing, and its outcome is unknown: %v", c)
 	}
 	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost)
 	switch c.what {
@@ -61,10 +64,10 @@ func (w *world) rewritten(ch *change) bool {
 	return false
 }
 
-// ranOut reports whether a change freed a lease that expired before the end of the call. Then it is
-// also true that the call found no lease to release.
+// ranOut reports whether a change freed a lease that expired before the end of the call, or whose
+// session was over by then. Then it is also true that the call found no lease to release.
 func (w *world) ranOut(c *call, ch *change) bool {
-	return c.what == release && ch.after.text("owner") == "" && ch.before.number("exp") <= w.latest(c.ended)
+	return c.what == releaseSession && c.over || c.what == release && ch.after.text("owner") == "" && ch.before.number("exp") <= w.latest(c.ended)
 }
 
 // tellsHolder reports whether a change replaced or removed the holder.
@@ -115,7 +118,7 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 		}
 		was := func(r row) bool {
 			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 && r.number("signals") == m.Signals &&
-				slices.Equal(r.texts("groups"), m.Groups) && (w.lying || r.number("exp") > w.earliest(c.began)-uncertainty)
+				slices.Equal(r.texts("groups"), m.Groups) && (w.vague() || r.number("exp") > w.earliest(c.began)-uncertainty)
 		}
 		if !slices.ContainsFunc(lines[rowKey{"M#" + service, "N#" + name}].between(c.from, c.to), was) {
 			w.problem("the answer lists %s as a member that it never was: %v", m.Node, c)
@@ -124,7 +127,7 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 	for k, line := range lines {
 		is := func(r row) bool { return r.number("left") == 0 && r.number("exp") > w.latest(c.ended) }
 		rows := line.between(c.from, c.to)
-		if k.pk == "M#"+service && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
+		if k.pk == "M#"+service && !line.ended(c.from, c.to, w.latest(c.ended)) && !listed[rows[0].text("node")] && !slices.ContainsFunc(rows, func(r row) bool { return !is(r) }) {
 			w.problem("%s was a member all the time, and the answer does not list it: %v", rows[0].text("node"), c)
 		}
 	}

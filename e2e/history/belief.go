@@ -14,8 +14,11 @@ type belief struct {
 
 // believe notes a lease that a node has just acquired or renewed. No other node may believe in a
 // lease of the partition. Two beliefs that ever overlap do so when the later of them begins, so
-// this is the moment to check.
+// this is the moment to check. Two processes under one owner name must not count on their beliefs.
 func (w *world) believe(n *node, lease dynamolease.Lease) {
+	if w.shared && lease.Owner == "n0" && lease.Session == "" {
+		return
+	}
 	w.mu.Lock()
 	p := lease.Partition
 	w.beliefs[p] = slices.DeleteFunc(w.beliefs[p], func(b *belief) bool { return b.lease.Remaining() == 0 })
@@ -39,11 +42,12 @@ func (w *world) forget(n *node, partition int) {
 func (w *world) checkBeliefs() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.problems = append(w.problems, w.db.lives.back()...)
 	for p, list := range w.beliefs {
 		r := w.db.row(leaseRowKey(group, p))
 		var first *belief
 		for _, b := range list {
-			if b.lease.Remaining() == 0 {
+			if b.lease.Remaining() == 0 || w.robbed(b) {
 				continue
 			}
 			if first != nil && first.node != b.node {

@@ -73,11 +73,11 @@ func (w *world) newBoot(number int, dice *rand.Rand) (*boot, error) {
 	b := &boot{w: w, number: number, dice: dice}
 	binary.BigEndian.PutUint64(b.owner[:], dice.Uint64())
 	binary.BigEndian.PutUint64(b.owner[8:], dice.Uint64())
-	b.path = &path{
-		db: w.db, sky: newSky(dice.Uint64(), 0, w.rate), counts: &w.counts, late: &w.late,
-		dates: &dates{dice: rand.New(rand.NewPCG(dice.Uint64(), 0)), lying: w.lying, own: w.blur > 0},
-	}
+	b.path = w.newPath(dice)
 	b.clock = &clock{origin: time.Now(), ppm: dice.Int64N(300) - 150}
+	if w.slewed {
+		b.clock.slew(dice)
+	}
 	var err error
 	b.authority, err = processlease.NewAuthority(b.path.client(), w.db.table, bootTTL, func(o *processlease.Options) {
 		o.Elapsed, o.Logger = b.clock.elapsed, slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -156,6 +156,7 @@ func (b *boot) acquire(ctx context.Context) (out processlease.Result) {
 		for observed.Remaining() > 0 && pause(ctx, observed.Remaining()) {
 		}
 	}
+	b.path.links.forget()
 	b.clock.step(b.upTo(bootTTL) * time.Duration(b.dice.IntN(4)/3))
 	b.do(ctx, tryTakeover, func(ctx context.Context, c *call) { out = c.outcome(b.store.TryTakeover(ctx, observed)) })
 	return out

@@ -38,7 +38,8 @@ const (
 	checkpoint     kind = "Checkpoint"
 	resume         kind = "Resume"
 	reap           kind = "Reap"
-	sweep          kind = "TTL" // no operation of the library: DynamoDB deletes a row
+	sweep          kind = "TTL"     // no operation of the library: DynamoDB deletes a row
+	deleteByHand   kind = "by hand" // no operation of the library: somebody deletes a row
 
 	tryAcquire    kind = "TryAcquire"
 	acquireBoot   kind = "processlease.Acquire"

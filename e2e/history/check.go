@@ -30,7 +30,7 @@ func (w *world) judge() verdict {
 	w.inspect()
 	v := verdict{seed: w.seed, faults: w.counts.by, problems: w.problems}
 	for _, c := range w.calls {
-		if c.what == sweep {
+		if c.what == sweep || c.what == deleteByHand {
 			continue
 		}
 		v.operations++
@@ -125,6 +125,7 @@ func (w *world) save() string {
 		return err.Error()
 	}
 	defer file.Close()
+	fmt.Fprintf(file, "the climate: %+v\n", w.climate)
 	for _, c := range w.calls {
 		fmt.Fprintln(file, c)
 	}

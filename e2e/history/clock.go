@@ -6,7 +6,8 @@ import (
 )
 
 // A clock is the elapsed-time clock of one node. It drifts within the bound that the library
-// allows. It may stand still while the machine is suspended. Its wall clock steps.
+// allows. It may stand still while the machine is suspended. Its wall clock steps. Its monotonic
+// clock and its wall clock may be slewed by far more than they drift, while its raw clock is not.
 type clock struct {
 	mu        sync.Mutex
 	origin    time.Time
@@ -14,10 +15,11 @@ type clock struct {
 	gained    time.Duration
 	suspended time.Duration
 	asleep    time.Time // when the present suspend began; zero outside of one
+	slewing
 }
 
-// elapsed implements [dynamolease.Options].Elapsed. It returns the reading of the monotonic clock,
-// and that of the clock that shows the most.
+// elapsed implements [dynamolease.Options].Elapsed. It returns the reading of the monotonic clock
+// or, where that is slewed forward, of the raw one; and that of the clock that shows the most.
 func (c *clock) elapsed() (atLeast, atMost time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +29,8 @@ func (c *clock) elapsed() (atLeast, atMost time.Duration) {
 	}
 	passed := now.Sub(c.origin)
 	passed += time.Duration(int64(passed) / 1_000_000 * c.ppm)
-	return passed - suspended, passed + c.gained
+	behind, ahead := c.slewed(now)
+	return passed - suspended - behind, passed + c.gained + ahead
 }
 
 // step sets the wall clock forward. The library does not see steps back, since time does not run

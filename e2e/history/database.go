@@ -25,18 +25,21 @@ type database struct {
 	wire    wire
 	now     int64 // counts the events, in their order
 	rows    map[rowKey]row
+	made    map[rowKey]time.Time // when each row was made
 	changes []*change
 	arrived []*delivery
+	lives   lives
 	faults  []string // requests that a correct library never sends
 }
 
 // A delivery is one arrival of a request at the server.
 type delivery struct {
-	call     *call  // the call that sent it; nil if the test itself did
-	op       string // such as "UpdateItem"
-	sent     int64  // when the client began to send it
-	done     int64  // when the server finished it
-	answered bool   // the client got the answer
+	call     *call         // the call that sent it; nil if the test itself did
+	op       string        // such as "UpdateItem"
+	sent     int64         // when the client began to send it
+	done     int64         // when the server finished it
+	answered bool          // the client got the answer
+	age      time.Duration // of what it reads, unless the read is strongly consistent
 	at       time.Time
 	status   int
 	touched  []rowKey // the rows that it may have changed
@@ -88,6 +91,13 @@ func (d *database) related(keys []rowKey) []rowKey {
 	return keys
 }
 
+// expired returns those of the keys whose rows have expired.
+func (d *database) expired(keys []rowKey) []rowKey {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(keys, func(k rowKey) bool { return d.rows[k].number("exp") > time.Now().UnixMilli() })
+}
+
 // due returns the keys of the rows whose ttl has passed, in order.
 func (d *database) due(now time.Time) []rowKey {
 	d.mu.Lock()
@@ -106,10 +116,16 @@ func (d *database) due(now time.Time) []rowKey {
 func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http.Response, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	touched, body := d.prepare(by.op, body)
+	touched, body, mayBeOld := d.prepare(by, body)
 	response, content, err := d.wire.send(header, body)
 	if err != nil {
 		return nil, err
+	}
+	if mayBeOld && response.StatusCode == http.StatusOK {
+		if content, err = d.aged(by.op, content, time.Now().Add(-by.age)); err != nil {
+			return nil, err
+		}
+		refit(response, content)
 	}
 	if response.StatusCode == http.StatusOK && len(touched) > 0 {
 		if err := d.note(by, header, touched, content); err != nil {
@@ -119,6 +135,9 @@ func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http
 	d.now++
 	by.done, by.at, by.status, by.touched = d.now, time.Now(), response.StatusCode, touched
 	d.arrived = append(d.arrived, by)
+	if response.Header.Get("X-Amzn-Requestid") == "" {
+		response.Header.Set("X-Amzn-Requestid", "HISTORY")
+	}
 	response.Body = io.NopCloser(bytes.NewReader(content))
 	return response, nil
 }
@@ -127,6 +146,7 @@ func (d *database) deliver(header http.Header, body []byte, by *delivery) (*http
 type requestBody struct {
 	Key            map[string]value
 	TableName      string
+	ReturnValues   string
 	ConsistentRead bool
 	TransactItems  []map[string]struct {
 		TableName string
@@ -134,19 +154,23 @@ type requestBody struct {
 	}
 }
 
-// prepare returns the keys of the rows that a request may change. It makes an UpdateItem return the
-// row.
-func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
+// prepare returns the keys of the rows that a request may change, and whether its answer may be old.
+// It makes an UpdateItem return the row.
+func (d *database) prepare(by *delivery, body []byte) (touched []rowKey, sent []byte, mayBeOld bool) {
+	op := by.op
 	var request requestBody
 	if err := json.Unmarshal(body, &request); err != nil {
 		d.faults = append(d.faults, fmt.Sprintf("the body of a %s request is not valid: %v", op, err))
-		return nil, body
+		return nil, body, false
 	}
 	switch op {
 	case "UpdateItem":
-		return []rowKey{row(request.Key).key()}, append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...)
+		if request.ReturnValues == "" {
+			body = append([]byte(`{"ReturnValues":"ALL_NEW",`), body[1:]...)
+		}
+		return []rowKey{row(request.Key).key()}, body, false
 	case "DeleteItem":
-		return []rowKey{row(request.Key).key()}, body
+		return []rowKey{row(request.Key).key()}, body, false
 	case "TransactWriteItems":
 		var keys []rowKey
 		for _, action := range request.TransactItems {
@@ -156,13 +180,14 @@ func (d *database) prepare(op string, body []byte) ([]rowKey, []byte) {
 				}
 			}
 		}
-		return keys, body
+		return keys, body, false
 	case "GetItem", "Query": // a Scan only finds rows; the deletion that follows has a condition
-		if !request.ConsistentRead {
+		mayBeOld = !request.ConsistentRead
+		if mayBeOld && (by.call == nil || !mayReadOld[by.call.what]) {
 			d.faults = append(d.faults, "a "+op+" request is not strongly consistent: "+string(body))
 		}
 	}
-	return nil, body
+	return nil, body, mayBeOld
 }
 
 // note reads the rows that a request touched, and notes their changes.
@@ -186,7 +211,14 @@ func (d *database) note(by *delivery, header http.Header, touched []rowKey, cont
 			continue
 		}
 		d.now++
-		d.changes = append(d.changes, &change{delivery: by, seq: d.now, at: time.Now(), key: k, before: before, after: after})
+		ch := &change{delivery: by, seq: d.now, at: time.Now(), key: k, before: before, after: after}
+		d.changes = append(d.changes, ch)
+		if d.lives.closes(ch) {
+			d.faults = append(d.faults, fmt.Sprintf("a call closed a session that lives: %v", ch))
+		}
+		if before == nil {
+			d.made[k] = time.Now()
+		}
 		if after == nil {
 			delete(d.rows, k)
 		} else {

@@ -19,21 +19,26 @@ type dates struct {
 	frozen string
 }
 
-func (d *dates) stamp(header http.Header) (truthful bool) {
+// stamp dates an answer of a machine whose clock is wrong by so much, and returns what is false
+// about the date.
+func (d *dates) stamp(header http.Header, wrong time.Duration) fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.own && header.Get("Date") != "" {
-		return true
+		return none
 	}
-	now := time.Now().UTC().Format(http.TimeFormat)
+	now := time.Now().Add(wrong).UTC().Format(http.TimeFormat)
 	if d.frozen == "" {
 		d.frozen = now
 	}
 	how, skew := d.dice.IntN(24), time.Duration(d.dice.Int64N(int64(6*time.Hour)))-3*time.Hour
 	d.honest++
 	header.Set("Date", now)
-	if !d.lying || d.honest < 6 {
-		return true
+	switch {
+	case wrong != 0:
+		return wrongMachine
+	case !d.lying || d.honest < 6:
+		return none
 	}
 	switch how {
 	case 0, 1:
@@ -45,8 +50,8 @@ func (d *dates) stamp(header http.Header) (truthful bool) {
 	case 4:
 		header.Del("Date")
 	default:
-		return true
+		return none
 	}
 	d.honest = 0
-	return false
+	return falseDate
 }

@@ -12,8 +12,14 @@
 //     is a separate operation.
 //   - The [database] notes each row as each request leaves it. Invariants that need no search must
 //     hold for these notes and for the beliefs of nodes. No two nodes hold one lease at a time.
-//     Epochs and terms grow. Only the holder does fenced work, and it does it once. An answer
+//     Epochs and terms grow. Only the holder does fenced work, it does it once, and it builds on
+//     what it knew. Nobody closes a session that lives. A lease keeps its checkpoint. An answer
 //     agrees with the row.
+//
+// Each history has a [climate]: troubles that last, beyond the faults of single requests. Some dates
+// are false, or one of the store's machines has a wrong clock for minutes. A proxy answers in place
+// of the store, or credentials fail. Clocks are slewed. Somebody deletes rows by hand. Two processes
+// run under one name. Transactions occupy their rows, and a partition key has a limit.
 //
 // The store's time is the bubble's: it gives the Date of each answer. The test asks the lease
 // itself how long a node believes in it, by the node's own clock. It asks at each moment at which a

@@ -32,6 +32,11 @@ const (
 	frozenAfter
 	cutOff
 	falseDate
+	crowded
+	wrongMachine
+	proxied
+	proxiedApplied
+	noCredentials
 	faultKinds
 )
 
@@ -39,7 +44,8 @@ var faultNames = [faultKinds]string{
 	"none", "lost request", "hung request", "lost answer", "hung answer", "delayed request", "delayed answer",
 	"late after give-up", "late after hang", "doubled request", "doubled late", "conflict", "throttled", "transaction in progress",
 	"server error", "server error, applied", "unavailable", "torn query", "frozen before sending", "frozen before answer",
-	"cut off", "false date",
+	"cut off", "false date", "in the way of others", "date of a wrong machine", "answer of a proxy",
+	"answer of a proxy, applied", "no credentials",
 }
 
 // weights gives the share of each fault among all faults.
@@ -67,6 +73,7 @@ const (
 	slow    = 3 * time.Second       // the longest delay of a delayed one
 	latest  = 40 * time.Second      // the longest delay of a late one
 	longest = 25 * time.Second      // the longest freeze, and the longest cut
+	oldest  = 4 * time.Second       // the oldest rows in the answer to an eventually consistent read
 )
 
 // A weather says which fault one request meets, and how long its parts take.
@@ -74,6 +81,7 @@ type weather struct {
 	what     fault
 	up, down time.Duration
 	delay    time.Duration // of the fault
+	age      time.Duration // of what is read without strong consistency
 	heads    bool          // the result of a coin
 	torn     uint64        // which rows of a torn query come from the second read
 }
@@ -84,10 +92,9 @@ type sky struct {
 	dice *rand.Rand
 	rate float64 // the share of requests that meet a fault
 	cut  time.Time
-}
 
-func newSky(seed, stream uint64, rate float64) *sky {
-	return &sky{dice: rand.New(rand.NewPCG(seed, stream)), rate: rate}
+	holds   bool // while it is cut off, requests wait on the way
+	proxied bool // a proxy answers in place of the store where that fails
 }
 
 // next returns the weather for a request of the operation op.
@@ -100,7 +107,14 @@ func (s *sky) next(op string) weather {
 	if chance, what := s.dice.Float64(), s.any(op); chance < s.rate {
 		w.what = what
 	}
-	length := s.dice.Float64()
+	if s.proxied && w.what == serverError {
+		w.what = proxied
+	}
+	if s.proxied && w.what == serverErrorApplied {
+		w.what = proxiedApplied
+	}
+	old, length := s.dice.Float64(), s.dice.Float64()
+	w.age = part(oldest, old*old)
 	switch w.what {
 	case delayedRequest, delayedAnswer:
 		w.delay = part(slow, length)
@@ -114,10 +128,19 @@ func (s *sky) next(op string) weather {
 	if w.what == cutOff {
 		s.cut = time.Now().Add(w.delay)
 	}
-	if left := time.Until(s.cut); left > 0 {
-		w.what, w.delay = cutOff, left
+	left := time.Until(s.cut)
+	s.holds = s.holds && left > 0
+	if left > 0 {
+		w.what, w.delay, w.heads = cutOff, left, w.heads || s.holds
 	}
 	return w
+}
+
+// isolate cuts the node off for a while. What it sends waits on the way until then.
+func (s *sky) isolate(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut, s.holds = time.Now().Add(d), true
 }
 
 // toss returns a number from 0 to 3.

@@ -129,7 +129,7 @@ func (n *node) resume(p plan) {
 	defer n.mu.Unlock()
 	switch {
 	case c.yes:
-		h.lease.Checkpoint, h.uncertain = c.leases[lease.Partition].Checkpoint, false
+		h.lease, h.uncertain = c.leases[lease.Partition], false
 	case c.fenced() != nil && n.leases[lease.Partition] == h:
 		delete(n.leases, lease.Partition)
 	}

@@ -11,6 +11,7 @@ func (w *world) inspect() {
 	lines := w.db.timelines()
 	for p := range partitions {
 		w.inspectLease(lines, p)
+		w.inspectCheckpoint(lines[leaseRowKey(group, p)])
 		w.inspectWork(p)
 	}
 	for k, line := range lines {
@@ -41,7 +42,7 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 		moved := after.text("owner") != before.text("owner") || after.text("session") != before.text("session")
 		was := before.text("owner") != ""
 		switch {
-		case after == nil && was && !w.over(lines, ch):
+		case after == nil && was && !w.over(lines, ch) && ch.call.what != deleteByHand:
 			w.problem("a call deleted a live lease: %v", ch)
 		case after == nil:
 			continue
@@ -53,15 +54,37 @@ func (w *world) inspectLease(lines map[rowKey]timeline, p int) {
 			w.inspectRevocation(lines, ch)
 		case was && !moved && epoch == before.number("epoch") && before.number("revoked") > 0 && (after.number("revoked") == 0 || after.number("exp") > before.number("exp")):
 			w.problem("a call extended a revoked lease: %v", ch)
+		case ch.call.what == reap && moved && after.text("owner") == "" && epoch == before.number("epoch") && w.over(lines, ch):
 		case moved && was && after.text("owner") == "" && before.text("owner") != ch.call.owner:
 			w.problem("a call freed the lease of another owner: %v", ch)
 		case after.text("owner") != "" && moved && after.text("owner") != ch.call.owner:
 			w.problem("a call acquired the lease for another owner: %v", ch)
+		case fenced(ch) && string(ch.call.under.Checkpoint) != before.checkpoint():
+			w.problem("a call built fenced work on the checkpoint %q, and another stood there: %v", ch.call.under.Checkpoint, ch)
 		case after.text("work") != before.text("work") && before != nil && (!was || before.text("owner") != ch.call.owner || before.number("epoch") != ch.call.under.Epoch):
 			w.problem("a call did fenced work without holding the lease: %v", ch)
 		}
 		highest = max(highest, epoch)
 	}
+}
+
+// inspectCheckpoint expects that a lease with a checkpoint keeps it until its holder removes it, and
+// that the row is not dated as long.
+func (w *world) inspectCheckpoint(line timeline) {
+	for _, ch := range line {
+		removes := ch.call.what == checkpoint && len(ch.call.data) == 0 || ch.call.what == deleteByHand
+		switch {
+		case ch.before.checkpoint() != "" && ch.after.checkpoint() == "" && !removes:
+			w.problem("a lease lost its checkpoint: %v", ch)
+		case ch.after.checkpoint() != "" && ch.after.number("ttl") > 0:
+			w.problem("a row with a checkpoint is dated: %v", ch)
+		}
+	}
+}
+
+// fenced reports whether a change is fenced work of a call.
+func fenced(ch *change) bool {
+	return (ch.call.what == transact || ch.call.what == checkpoint) && ch.before != nil && ch.after.text("work") != ch.before.text("work")
 }
 
 // over reports whether the lease before a change was over at the time of the change.
@@ -73,15 +96,20 @@ func (w *world) over(lines map[rowKey]timeline, ch *change) bool {
 	return exp <= w.latest(ch.at)
 }
 
-// inspectSession expects that a session that is over stays so. It also expects that a session is
-// over if another owner took a lease from it.
+// inspectSession expects that a session that is over stays so, and that others close only a session
+// whose row has expired or has stayed as it is for the session's ttl. It also expects that a session
+// is over if another owner took a lease from it.
 func (w *world) inspectSession(lines map[rowKey]timeline, line timeline) {
-	for _, ch := range line {
+	for i, ch := range line {
 		before, after := ch.before.number("exp"), ch.after.number("exp")
+		own := ch.call.what == closeSession || ch.after.text("address") == "-" // an opening without an answer is undone
+		if ch.closes() && !own && newExtension(line[i-1].at.UnixMilli(), ch.before).end() > w.latest(ch.at) {
+			w.problem("a call closed a session whose heartbeat had landed before: %v", ch)
+		}
 		if ch.after.text("session") == "" || ch.before == nil || after <= before {
 			continue
 		}
-		if before == 1 || !w.lying && before <= w.earliest(ch.at)-uncertainty-latest.Milliseconds() {
+		if before == 1 || !w.vague() && before <= w.earliest(ch.at)-uncertainty-latest.Milliseconds() {
 			w.problem("a call extended a session that was over: %v", ch)
 		}
 		for p := range partitions {

@@ -7,8 +7,8 @@ import (
 )
 
 // latecomers holds requests that arrive after their caller has stopped waiting. Each arrives after
-// its own delay, or before that, together with another request for its row. The second case matters
-// most.
+// its own delay, or before that, together with another request for its row: just before a write of
+// it or just after, or just after a read that shows it expired. These cases matter most.
 type latecomers struct {
 	mu      sync.Mutex
 	waiting []*latecomer

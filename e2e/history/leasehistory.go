@@ -23,8 +23,8 @@ func (w *world) leaseOperations(p int) []porcupine.Operation {
 		ghosts, applied := w.ghosts(c, by[c])
 		list = append(list, ghosts...)
 		for _, partition := range c.partitions {
-			if partition != p {
-				continue
+			if partition != p || w.shared && c.what == release && len(by[c]) == 0 {
+				continue // a release may tell of a lease that another process of the owner has released
 			}
 			if op, ok := w.told(c, p, applied); ok {
 				list = append(list, op)
@@ -37,7 +37,7 @@ func (w *world) leaseOperations(p int) []porcupine.Operation {
 func (w *world) leaseInput(c *call, what leaseStep) leaseInput {
 	in := leaseInput{
 		what: what, owner: c.owner, session: c.session, epoch: c.under.Epoch, ttl: c.ttl.Milliseconds(),
-		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.lying,
+		from: w.earliest(c.began), after: w.earliest(c.began), to: w.latest(c.ended), vague: w.vague(),
 	}
 	if c.data != nil {
 		in.leaves, in.checkpoint = true, string(c.data)
@@ -84,16 +84,20 @@ func (w *world) ghost(c *call, ch *change) (porcupine.Operation, bool) {
 		out.epoch == before.number("epoch") && out.exp == before.number("exp") && out.checkpoint == before.checkpoint() &&
 		out.revoked == (before.number("revoked") > 0)
 	switch {
+	case c.what == deleteByHand:
+		in.what = vanished
 	case after == nil:
 		in.what = deleted
-	case same && before.text("work") == after.text("work"):
-		return porcupine.Operation{}, false // only the rev changed
+	case same && (before.text("work") == after.text("work") || c.what == resume):
+		return porcupine.Operation{}, false // only the rev changed, or the work so that nothing late is applied
 	case c.what == revoke:
 		in.what = when(out.owner == "", taken, marked)
 	case c.what == transact || c.what == checkpoint:
-		in.what = ghostWork
+		in.what, in.leaves, in.checkpoint = ghostWork, true, out.checkpoint
 	case out.owner == "" && before == nil:
 		in.what = made
+	case out.owner == "" && c.what == reap:
+		in.what = reaped
 	case out.owner == "":
 		in.what = freed
 	}

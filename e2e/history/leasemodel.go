@@ -135,6 +135,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		}
 		return m.mayBeOver(s, in)
 	case renewed:
+		out.checkpoint = s.checkpoint // from Renew it is the one that the process knew last
 		return m.extend(s, in, out)
 	case lost, leftOut:
 		if !mine || in.what == leftOut && s.revoked {
@@ -169,7 +170,16 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 		return s, s.exists && s.owner == in.owner && s.epoch == in.epoch && s.checkpoint == out.checkpoint
 	case deleted:
 		next, over := m.mayBeOver(s, in)
-		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists
+		return leaseState{highest: s.highest, time: next.time, leavers: s.leavers}, over && s.exists && s.checkpoint == ""
+	case reaped:
+		s, over := m.mayBeOver(s, in)
+		return s.free(), over && s.exists && s.epoch == out.epoch && s.checkpoint == out.checkpoint
+	case vanished:
+		next := leaseState{highest: s.highest, time: s.time, leavers: s.leavers}
+		if s.owner != "" { // a release of the holder's may tell that the lease is gone as if it had freed it
+			next.leavers = s.leavers.with(s.owner, s.session, s.exp)
+		}
+		return next, s.exists
 	}
 	return s, false
 }

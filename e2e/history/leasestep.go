@@ -16,6 +16,8 @@ const (
 	refused   leaseStep = "refused"   // the store refused fenced work
 	resumed   leaseStep = "resumed"   // its holder read it
 	deleted   leaseStep = "deleted"   // the server deleted the row
+	vanished  leaseStep = "vanished"  // somebody deleted the row by hand
+	reaped    leaseStep = "reaped"    // the reaper freed the lease of a session that is over
 	freed     leaseStep = "freed"     // an attempt whose answer no caller saw released it
 	made      leaseStep = "made"      // a call wrote a free row, so that a late attempt fails
 	marked    leaseStep = "marked"    // an operator marked it as revoked

@@ -18,6 +18,7 @@ type message struct {
 	header http.Header
 	body   []byte
 	sent   int64
+	age    time.Duration // of what it reads, unless the read is strongly consistent
 }
 
 // silence returns the error that the client gets without an answer: a reset at once, or nothing
@@ -52,12 +53,16 @@ func reset(op string) error {
 
 // writes returns the keys of the rows of a write, including rows on which it only has a condition.
 func (m *message) writes() []rowKey {
-	var request requestBody
 	switch m.op {
 	case "UpdateItem", "DeleteItem", "TransactWriteItems":
-	default:
-		return nil
+		return m.keys()
 	}
+	return nil
+}
+
+// keys returns the keys that a request names.
+func (m *message) keys() []rowKey {
+	var request requestBody
 	if json.Unmarshal(m.body, &request) != nil {
 		return nil
 	}

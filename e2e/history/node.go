@@ -52,10 +52,13 @@ func (w *world) newNode(number int) (*node, error) {
 		hand: rand.New(rand.NewPCG(w.seed, stream)), keeper: rand.New(rand.NewPCG(w.seed, stream+1)),
 		joins: number%2 == 1,
 	}
-	n.path = &path{
-		db: w.db, sky: newSky(w.seed, stream+2, w.rate), counts: &w.counts, late: &w.late,
-		dates: &dates{dice: rand.New(rand.NewPCG(w.seed, stream+3)), lying: w.lying, own: w.blur > 0},
+	if w.twins && number == 3 {
+		n.name = "n1" // with sessions of its own
 	}
+	if w.shared && number == 2 {
+		n.name = "n0" // each may release what the other believes in
+	}
+	n.path = w.newPath(rand.New(rand.NewPCG(w.seed, stream+2)))
 	n.clock = &clock{origin: time.Now(), ppm: n.hand.Int64N(300) - 150}
 	return n, n.start()
 }
@@ -87,6 +90,7 @@ func (n *node) start() error {
 	if err != nil {
 		return err
 	}
+	n.path.links.forget()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.store != nil {

@@ -1,9 +1,9 @@
 package history
 
 import (
-	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -22,6 +22,28 @@ type path struct {
 	dates  *dates
 	counts *faultCount
 	late   *latecomers
+	roads  *traffic // nil for none
+	links  *links   // nil for none
+	wallet *wallet
+}
+
+// newPath returns a path for a node or a boot, with dice of its own.
+func (w *world) newPath(dice *rand.Rand) *path {
+	stream := func() *rand.Rand { return rand.New(rand.NewPCG(dice.Uint64(), 0)) }
+	return &path{
+		db: w.db, sky: &sky{dice: stream(), rate: w.rate, proxied: w.proxied}, counts: &w.counts, late: &w.late, roads: w.roads,
+		dates: &dates{dice: stream(), lying: w.lying, own: w.blur > 0}, links: &links{machines: w.machines, dice: stream()},
+		wallet: &wallet{dice: stream(), fails: w.penniless},
+	}
+}
+
+// quietPath returns a path for the test itself, on which nothing goes wrong.
+func (w *world) quietPath() *path {
+	dice := rand.New(rand.NewPCG(0, 0))
+	return &path{
+		db: w.db, sky: &sky{dice: dice}, counts: &w.counts, late: &w.late,
+		dates: &dates{dice: dice, own: w.blur > 0}, wallet: &wallet{},
+	}
 }
 
 // client returns an SDK client whose requests take this path.
@@ -30,10 +52,7 @@ func (p *path) client() *dynamodb.Client {
 		return p.db.wire.sdk(func(o *dynamodb.Options) { o.HTTPClient = p })
 	}
 	return dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(p.db.wire.endpoint.String()), HTTPClient: p,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "history", SecretAccessKey: "history"}, nil
-		}),
+		Region: "us-east-1", BaseEndpoint: aws.String(p.db.wire.endpoint.String()), HTTPClient: p, Credentials: p.wallet,
 	})
 }
 
@@ -52,14 +71,17 @@ func (p *path) Do(req *http.Request) (*http.Response, error) {
 	if m.call != nil {
 		m.call.request()
 	}
+	link := p.links.take(req.Context())
 	w := p.sky.next(m.op)
+	m.age = w.age
 	p.met(m, w.what)
 	response, err := p.pass(m, w)
+	p.links.give(link, err == nil, req.Close)
 	if err != nil {
 		return nil, err
 	}
-	if !p.dates.stamp(response.Header) {
-		p.met(m, falseDate)
+	if response.Header.Get("X-Amzn-Requestid") != "" { // otherwise a proxy made it
+		p.met(m, p.dates.stamp(response.Header, p.links.error(link)))
 	}
 	response.Request = req
 	return response, nil
@@ -115,6 +137,13 @@ func (p *path) pass(m *message, w weather) (*http.Response, error) {
 		return dynamotest.Reply(http.StatusBadRequest, "TransactionInProgressException", "in progress")(m.request(), nil)
 	case serverError, unavailable:
 		return dynamotest.ServerError(map[fault]int{serverError: 500, unavailable: 503}[w.what])(m.request(), nil)
+	case proxied:
+		return proxyAnswer(w.torn), nil
+	case proxiedApplied:
+		if _, _, err := p.deliver(m); err != nil {
+			return nil, err
+		}
+		return proxyAnswer(w.torn), nil
 	case serverErrorApplied:
 		if _, _, err := p.deliver(m); err != nil {
 			return nil, err
@@ -148,6 +177,9 @@ func (p *path) answer(m *message, after time.Duration) (*http.Response, error) {
 
 func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
 	keys, when := p.db.related(m.writes()), p.sky.toss()
+	if len(keys) == 0 && when < 2 { // a read: at worst, the caller judges a row that is about to change
+		keys, when = p.db.expired(m.keys()), 1
+	}
 	if when == 0 {
 		p.late.strike(keys)
 	}
@@ -159,7 +191,13 @@ func (p *path) deliver(m *message) (*http.Response, *delivery, error) {
 }
 
 func (p *path) hand(m *message) (*http.Response, *delivery, error) {
-	d := &delivery{call: m.call, op: m.op, sent: m.sent}
+	d := &delivery{call: m.call, op: m.op, sent: m.sent, age: m.age}
+	keys := m.writes()
+	if reason, at := p.roads.turnAway(keys, m.op == "TransactWriteItems"); reason != "" {
+		p.met(m, crowded)
+		response, err := refuse(m, keys, reason, at)
+		return response, d, err
+	}
 	response, err := p.db.deliver(m.header, m.body, d)
 	return response, d, err
 }

@@ -105,7 +105,7 @@ func (w *world) checkRevoked(c *call, o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range w.beliefs[o.partition] {
-		if left := b.lease.Remaining(); b.lease.Epoch == o.epoch && left > 0 {
+		if left := b.lease.Remaining(); b.lease.Epoch == o.epoch && left > 0 && !w.robbed(b) {
 			w.problems = append(w.problems, fmt.Sprintf("Revoke reported the lease as over, and %s has %v left of it: %v", b.node.name, left, c))
 		}
 	}
@@ -154,6 +154,7 @@ func (w *world) inspectOrders(line timeline) {
 		}
 		switch {
 		case ch.bare():
+		case ch.closes(): // nobody heeds its orders any more
 		case ch.call.what == revoke:
 			if ch.before == nil || ch.after.number("exp") != ch.before.number("exp") || !slices.Equal(after, append(slices.Clone(before), o.inSession())) {
 				w.problem("an operator wrote more than an order into a session: %v", ch)

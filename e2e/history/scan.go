@@ -22,8 +22,7 @@ func (w *world) compare(ctx context.Context) {
 func (w *world) scan(ctx context.Context) ([]row, error) {
 	var list []row
 	input := &dynamodb.ScanInput{TableName: &w.db.table, ConsistentRead: aws.Bool(true)}
-	p := &path{db: w.db, sky: newSky(w.seed, 5000, 0), dates: &dates{dice: w.dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
-	pages := dynamodb.NewScanPaginator(p.client(), input)
+	pages := dynamodb.NewScanPaginator(w.quietPath().client(), input)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -5,10 +5,27 @@ import "math"
 // sessions holds the expiries of each session over time, from its row in the table.
 type sessions map[string][]extension
 
-// An extension is the expiry in the row of a session from some time on. Both are the store's time,
-// in milliseconds. The expiry of a closed session is 1, and so is that of a session whose row no
-// longer exists.
-type extension struct{ at, exp int64 }
+// An extension is the expiry in the row of a session from some time on, and the time at which who
+// watches the row knows that the session is dead: its own ttl after the row last changed. All are
+// the store's time, in milliseconds. The expiry of a closed session is 1, and so is that of a
+// session whose row no longer exists.
+type extension struct{ at, exp, silent int64 }
+
+func newExtension(at int64, r row) extension {
+	e := extension{at: at, exp: max(1, r.number("exp"))}
+	if lasts := r.number("lasts"); lasts > 0 {
+		e.silent = at + lasts
+	}
+	return e
+}
+
+// end returns when the session is over, as long as its row stays as it is.
+func (e extension) end() int64 {
+	if e.silent == 0 { // the row does not say how long the session lasts
+		return e.exp
+	}
+	return min(e.exp, e.silent)
+}
 
 func (w *world) sessions() sessions {
 	all := make(sessions)
@@ -18,7 +35,7 @@ func (w *world) sessions() sessions {
 			id = ch.before.text("session")
 		}
 		if ch.key.pk == "M#"+service && id != "" {
-			all[id] = append(all[id], extension{ch.at.UnixMilli(), max(1, ch.after.number("exp"))})
+			all[id] = append(all[id], newExtension(ch.at.UnixMilli(), ch.after))
 		}
 	}
 	return all
@@ -37,7 +54,7 @@ func (s sessions) over(id string, from int64) int64 {
 		if i+1 < len(list) {
 			until = list[i+1].at
 		}
-		if t := max(from, e.at, e.exp); t <= until {
+		if t := max(from, e.at, e.end()); t <= until {
 			first = min(first, t)
 		}
 	}

@@ -83,17 +83,20 @@ func (n *node) step(p plan) {
 	case p.roll < 91:
 		n.reap(p)
 	case p.roll < 93:
+		n.path.links.forget()
 		n.clock.step(p.length * time.Duration(1+p.coin*p.coin/20)) // up to three hours
 	case p.roll < 95:
 		n.clock.suspend(p.length)
+		n.path.links.forget()
 	case p.roll < 97:
 		time.Sleep(p.length) // the process stands still, and its clocks go on
 	case p.roll < 98:
-		n.restart()
-	case p.roll < 99:
 		n.drain(p)
 	default:
-		n.acquire(p)
+		if p.coin < 70 {
+			n.lastWords(p)
+		}
+		n.restart()
 	}
 }
 
@@ -111,6 +114,17 @@ func (n *node) keep(ctx context.Context) {
 			n.beat(p)
 		} else {
 			n.renew(p)
+		}
+	}
+}
+
+// discipline runs a time daemon until ctx ends: it slews the clocks of the node.
+func (n *node) discipline(ctx context.Context) {
+	dice := rand.New(rand.NewPCG(n.w.seed, uint64(10*(n.number+1)+4)))
+	for {
+		n.clock.slew(dice)
+		if !pause(ctx, time.Duration(1+dice.Int64N(int64(2*leaseTTL)))) {
+			return
 		}
 	}
 }

@@ -15,7 +15,7 @@ type tale struct {
 }
 
 func newTale() *tale {
-	return &tale{&world{db: &database{rows: make(map[rowKey]row)}, ordered: make(map[order]bool)}, time.Unix(1_000_000, 0).UTC()}
+	return &tale{&world{db: &database{rows: make(map[rowKey]row)}, ordered: make(map[order]bool), losses: make(map[loss]bool)}, time.Unix(1_000_000, 0).UTC()}
 }
 
 func (s *tale) clock() time.Time { return s.origin.Add(time.Duration(s.db.now) * time.Second) }

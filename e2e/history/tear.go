@@ -36,15 +36,20 @@ func (p *path) tear(m *message, w weather) (*http.Response, error) {
 	if content, err = json.Marshal(answer); err != nil {
 		return nil, err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(content))
-	response.ContentLength = int64(len(content))
-	response.Header.Set("Content-Length", strconv.Itoa(len(content)))
-	response.Header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(content)), 10))
+	refit(response, content)
 	if err := m.wait(w.down); err != nil {
 		return nil, err
 	}
 	d.answered = true
 	return response, nil
+}
+
+// refit gives an answer another content.
+func refit(response *http.Response, content []byte) {
+	response.Body = io.NopCloser(bytes.NewReader(content))
+	response.ContentLength = int64(len(content))
+	response.Header.Set("Content-Length", strconv.Itoa(len(content)))
+	response.Header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(content)), 10))
 }
 
 func (p *path) rows(m *message) ([]row, error) {

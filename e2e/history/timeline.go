@@ -41,6 +41,21 @@ func (l timeline) between(from, to int64) []row {
 	return rows
 }
 
+// ended reports whether the row is that of a session which was over at some time between two moments:
+// by its expiry, or for who watches the row.
+func (l timeline) ended(from, to, now int64) bool {
+	for i, ch := range l {
+		until := now
+		if i+1 < len(l) {
+			until = l[i+1].at.UnixMilli()
+		}
+		if ch.seq < to && (i+1 == len(l) || l[i+1].seq > from) && newExtension(ch.at.UnixMilli(), ch.after).end() <= until {
+			return true
+		}
+	}
+	return false
+}
+
 // bare reports whether a change only wrote another rev. Such a write makes requests fail that are
 // still on their way.
 func (ch *change) bare() bool {
@@ -50,6 +65,11 @@ func (ch *change) bare() bool {
 	before := maps.Clone(ch.before)
 	before["rev"] = ch.after["rev"]
 	return reflect.DeepEqual(before, ch.after)
+}
+
+// closes reports whether a change closes a session, for good.
+func (ch *change) closes() bool {
+	return ch.before.text("session") != "" && ch.before.number("exp") != 1 && ch.after.number("exp") == 1 && ch.after.number("left") > 0
 }
 
 func (d *delivery) String() string {

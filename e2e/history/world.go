@@ -19,14 +19,15 @@ const (
 
 // A world is one history: a table, the nodes on it, and all events.
 type world struct {
+	climate
 	seed   uint64
 	dice   *rand.Rand
 	db     *database
 	counts faultCount
 	late   latecomers
-	lying  bool          // some dates are false
-	rate   float64       // the share of requests that meet a fault
-	blur   time.Duration // how far the store's time may differ from the test's; 0 in virtual time
+	roads  *traffic
+	machines
+	blur time.Duration // how far the store's time may differ from the test's; 0 in virtual time
 
 	mu       sync.Mutex
 	calls    []*call
@@ -35,6 +36,7 @@ type world struct {
 	reigns   []*reign
 	bootsRun int
 	ordered  map[order]bool // leases that an operator tried to revoke
+	losses   map[loss]bool  // rows that somebody deleted by hand
 }
 
 // A size says how large a history is.
@@ -51,15 +53,15 @@ type stage struct {
 
 // play runs a history, and returns it at its end. In virtual time, call it in a bubble.
 func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
-	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0)), ordered: make(map[order]bool)}
-	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row)}
+	w := &world{seed: seed, dice: rand.New(rand.NewPCG(seed, 0)), ordered: make(map[order]bool), losses: make(map[loss]bool)}
+	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row), made: make(map[rowKey]time.Time)}
 	defer w.db.wire.close()
-	w.lying = w.dice.IntN(4) == 0
-	w.rate = []float64{0.03, 0.1, 0.2, 0.3, 0.45}[w.dice.IntN(5)]
-	night := w.dice.IntN(2) == 0
+	w.climate = newClimate(w.dice)
 	if on.real {
-		w.lying, w.rate, w.blur, night = false, 0.3, time.Second, false
+		w.climate, w.blur = realClimate(), time.Second
 	}
+	w.roads = newTraffic(w.climate, rand.New(rand.NewPCG(seed, 7000)))
+	w.machines = newMachines(w.climate, rand.New(rand.NewPCG(seed, 8000)))
 	var nodes []*node
 	for i := range s.nodes {
 		n, err := w.newNode(i)
@@ -74,7 +76,7 @@ func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 	}
 	nodes = append(nodes, operator)
 	w.day(ctx, nodes, s.steps/2, s.boots)
-	if night {
+	if w.night {
 		w.sleep(ctx)
 		reaper, err := w.newReaper(s.nodes + 1)
 		if err != nil {
@@ -113,6 +115,9 @@ func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
 			others.Go(func() { n.operate(day) })
 			continue
 		}
+		if w.slewed {
+			others.Go(func() { n.discipline(day) })
+		}
 		working.Go(func() { n.work(ctx, steps) })
 		others.Go(func() { n.keep(day) })
 	}
@@ -123,6 +128,9 @@ func (w *world) day(ctx context.Context, nodes []*node, steps, boots int) {
 	}
 	dice := rand.New(rand.NewPCG(w.seed, uint64(w.bootsRun)+2000))
 	others.Go(func() { w.sweep(day, dice, 10*time.Second) })
+	if w.vandal {
+		others.Go(func() { w.vandalise(day, rand.New(rand.NewPCG(w.seed, uint64(w.bootsRun)+6000))) })
+	}
 	working.Wait()
 	end()
 	others.Wait()
@@ -139,8 +147,7 @@ func (w *world) sleep(ctx context.Context) {
 // sweep deletes rows whose ttl has passed, as DynamoDB does: one by one, sooner or later, at any
 // moment.
 func (w *world) sweep(ctx context.Context, dice *rand.Rand, every time.Duration) {
-	p := &path{db: w.db, sky: newSky(w.seed, 4000, 0), dates: &dates{dice: dice, own: w.blur > 0}, counts: &w.counts, late: &w.late}
-	client := p.client()
+	client := w.quietPath().client()
 	for pause(ctx, time.Duration(1+dice.Int64N(int64(every)))) {
 		due := w.db.due(time.Now())
 		if len(due) == 0 {
