@@ -59,7 +59,7 @@ func TestOnRequestUnits(t *testing.T) {
 					w.Error(err)
 				}
 			}, []dynamolease.Request{{Operation: "TransactWriteItems", WriteUnits: 6}}},
-			{"reap", func() { n.reap(dynamolease.ReapConfig{}) }, []dynamolease.Request{{Operation: "GetItem", ReadUnits: 1}, {Operation: "Scan", ReadUnits: 0.5}}},
+			{"reap", func() { n.reap(dynamolease.ReapConfig{}) }, []dynamolease.Request{{Operation: "GetItem", ReadUnits: 1}, {Operation: "Scan", ReadUnits: 0.5}, {Operation: "UpdateItem", WriteUnits: 1}}},
 		} {
 			step.call()
 			got := r.take()
