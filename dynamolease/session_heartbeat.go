@@ -23,6 +23,7 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	}
 	done, err := rowstore.Change[memberRow]{
 		Key: s.row.key, Cache: s.store.members, Decode: decodeMember, TTL: s.ttl, Start: rowstore.Always[memberRow],
+		Budget:  s.store.rows.First(s.ttl, s.validity.remaining()),
 		Hidden:  func(row memberRow) bool { return row.exp > s.validity.exp.Load() },
 		Propose: s.propose,
 	}.Do(ctx, s.store.rows)
