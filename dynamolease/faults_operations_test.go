@@ -17,7 +17,8 @@ type operation struct {
 	looks   bool // it finds out by reading what became of a lost answer
 	undone  bool // what was acquired without being known is given up in the background
 	each    bool
-	then    int // requests of the kind that follow once this one has succeeded
+	splits  bool // a conflict has it go on with other requests
+	then    int  // requests of the kind that follow once this one has succeeded
 	prepare func(n *node)
 	// call makes the call and checks what it returns. It leaves an error of the store to its caller.
 	call func(ctx context.Context, n *node) error
@@ -32,7 +33,7 @@ var storeOperations = []operation{
 	{name: "Acquire of an absent row", request: "UpdateItem", write: true, prepare: func(n *node) { n.owners() }, call: callAcquire, check: checkHeld},
 	{name: "Acquire, reading", request: "GetItem", prepare: prepareFree, call: callAcquire, check: checkAcquired},
 	{name: "Acquire, extending", request: "UpdateItem", write: true, prepare: prepareHeld, call: callAcquire, check: checkKept},
-	{name: "Renew", request: "TransactWriteItems", write: true, prepare: prepareHeld, call: callRenew, check: checkKept},
+	{name: "Renew", request: "TransactWriteItems", write: true, splits: true, prepare: prepareHeld, call: callRenew, check: checkKept},
 	{name: "Renew each item", request: "UpdateItem", write: true, each: true, prepare: prepareHeld, call: callRenew, check: checkKept},
 	{name: "Renew, reading", request: "Query", prepare: prepareHeldElsewhere, call: callRenew, check: checkKept},
 	{name: "Release", request: "UpdateItem", write: true, untimed: true, prepare: prepareHeld, call: callRelease, check: checkReleased},

@@ -94,7 +94,6 @@ func TestHolderCountsFromTheRequest(t *testing.T) {
 	}{
 		"acquire, late answer":      {call: acquire, deadline: ttl},
 		"renew, late answer":        {call: renew, deadline: ttl},
-		"acquire, suspended":        {call: acquire, suspend: ttl, deadline: 0},
 		"renew, suspended":          {call: renew, suspend: ttl, deadline: 0},
 		"acquire, suspended before": {call: acquire, suspend: ttl / 2, deadline: ttl},
 	} {

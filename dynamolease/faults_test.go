@@ -29,6 +29,8 @@ var faults = []struct {
 	applied bool // nevertheless
 	waits   bool // the request is only given up at its own deadline
 	setup   bool // the error says what to mend
+
+	conflict, throttles bool
 }{
 	{name: "short delay", fault: dynamotest.Delay(ttl / 20), kind: harmless},
 	{name: "short delay of the response", fault: dynamotest.DelayResponse(ttl / 20), kind: harmless},
@@ -47,9 +49,9 @@ var faults = []struct {
 	{name: "LS47/a refusal without an id", fault: nameless(dynamotest.Reply(400, "ConditionalCheckFailedException", "Injected")), kind: unknown},
 	{name: "B15/broken off", fault: broken(brokenBodies["broken off"]), kind: unknown, applied: true},
 	{name: "B03/signature expired", fault: signatureExpired, kind: notDone},
-	{name: "throttled", fault: dynamotest.Throttle(), kind: notDone},
-	{name: "throttling", fault: dynamotest.Reply(400, "ThrottlingException", "Rate exceeded"), kind: notDone},
-	{name: "conflict", fault: dynamotest.Conflict(), kind: notDone},
+	{name: "throttled", fault: dynamotest.Throttle(), kind: notDone, throttles: true},
+	{name: "throttling", fault: dynamotest.Reply(400, "ThrottlingException", "Rate exceeded"), kind: notDone, throttles: true},
+	{name: "conflict", fault: dynamotest.Conflict(), kind: notDone, conflict: true},
 	{name: "access denied", fault: dynamotest.AccessDenied(), kind: hopeless, setup: true},
 	{name: "missing table", fault: dynamotest.Reply(400, "ResourceNotFoundException", "Requested resource not found"), kind: hopeless, setup: true},
 	{name: "validation", fault: dynamotest.Reply(400, "ValidationException", "Injected"), kind: hopeless},
@@ -91,7 +93,7 @@ func TestOneFault(t *testing.T) {
 		took := time.Since(start)
 
 		wantRequests, longest := 2, 100*time.Millisecond
-		if fault.kind == harmless || fault.kind == hopeless || op.looks && fault.applied {
+		if fault.kind == harmless || fault.kind == hopeless || op.looks && fault.applied || op.splits && fault.conflict {
 			wantRequests = 1
 		}
 		if fault.kind != hopeless {
@@ -99,6 +101,9 @@ func TestOneFault(t *testing.T) {
 		}
 		if fault.kind == harmless {
 			longest = ttl / 20
+		}
+		if fault.throttles {
+			longest = ttl / 2
 		}
 		if fault.waits {
 			longest += requestTimeout(op.untimed)
@@ -195,7 +200,7 @@ func (w *world) everyFault(o, f int, limit, longest time.Duration) {
 	if took := time.Since(start); took > longest {
 		w.Errorf("it took %v, want %v at most", took, longest)
 	}
-	if op.looks && fault.applied && err == nil {
+	if err == nil && (op.looks && fault.applied || op.splits && fault.conflict) {
 		op.check(n)
 		return
 	}
@@ -218,10 +223,23 @@ func (w *world) everyFault(o, f int, limit, longest time.Duration) {
 	}
 	stop()
 	n.Close()
+	if fault.throttles {
+		n.recover()
+	}
 	if err := op.call(w.Context(), n); err != nil {
 		w.Errorf("again, with nothing wrong any more: %v", err)
 	}
 	w.checkAgain(o, f, n)
+}
+
+// recover has a node learn from its heartbeats that the store does not throttle it any more.
+func (n *node) recover() {
+	n.w.Helper()
+	for range 20 {
+		if _, err := n.Heartbeat(n.w.Context(), dynamolease.Node{Service: n.w.service + "-other", Name: "r", Address: "r:1"}, ttl); err != nil {
+			n.w.Fatal(err)
+		}
+	}
 }
 
 // checkAgain is check, where an acquisition may have been undone meanwhile and made again.

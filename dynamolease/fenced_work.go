@@ -47,6 +47,7 @@ func (w *fencedWork) run(ctx context.Context) error {
 		AnyOf: rowstore.Choice{Name: attrWork, Values: w.base},
 	}
 	return w.store.rows.Try(ctx, w.budget, w.store.rows.Timeout(0), rowstore.Attempts{
+		Enter: func(ctx context.Context) (func(), error) { return w.store.requests.Lock(ctx, w.key) }, // a renewal goes first
 		Next: func(context.Context) (rowstore.Send, error) {
 			if w.done {
 				return nil, nil

@@ -25,8 +25,9 @@ import (
 //
 // The error wraps [ErrUnknownOutcome] when it is unknown whether the lease was acquired. The store
 // then tries to free the row in the background; the next Acquire of this owner finds out at once.
-// Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after
-// retries for at most half the ttl.
+// An answer that comes when nothing is left of the lease is an error, too, and the store then frees
+// the row in the same way. Other errors: [ArgumentError], [RowError], [SetupError], the context's,
+// or the SDK's, after retries for at most half the ttl.
 func (s *Store) Acquire(ctx context.Context, group string, partition int, owner string, ttl time.Duration) (lease Lease, acquired bool, err error) {
 	if err := firstError(checkLease(group, partition, owner), checkTTL(ttl)); err != nil {
 		return Lease{}, false, s.explain(err, "acquire")
@@ -40,9 +41,18 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 	if done.Applied != nil {
 		lease.validity = newValidity(s.rows.Time, done.Applied.At, ttl, done.Known.Row.exp, done.Answer)
 		lease.progress = s.works.acquired(a.key, a.holder, lease.Epoch, done.Known.Row.work)
+		if lease.Remaining() == 0 {
+			a.store.leases.Forget(a.key)
+			a.abandon(ctx, []string{done.Known.Row.rev})
+			return Lease{}, false, s.explain(errNothingLeft, "acquire %s/%d", group, partition)
+		}
 	}
 	return lease, done.Applied != nil, nil
 }
+
+// errNothingLeft is the error of an acquisition whose answer came too late, because the process was
+// paused: nobody may count on the lease.
+var errNothingLeft = errors.New("acquired, but nothing is left of the lease: the answer came too late")
 
 // An acquisition is one attempt of a holder to get a lease.
 type acquisition struct {

@@ -78,8 +78,23 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 		return nil, false, j.fail(ctx, err)
 	case len(j.others) > 0:
 		return j.others, false, nil
+	case slices.ContainsFunc(j.leases, func(l Lease) bool { return l.Remaining() == 0 }):
+		for _, p := range j.parts {
+			j.store.leases.Forget(p.key)
+			p.abandon(ctx, p.revs())
+		}
+		return nil, false, errNothingLeft
 	}
 	return j.leases, true, nil
+}
+
+// revs returns the revs that the attempts have left, or would have.
+func (p *part) revs() []string {
+	revs := make([]string, len(p.attempts))
+	for i, a := range p.attempts {
+		revs[i] = a.Row.rev
+	}
+	return revs
 }
 
 // next reads all rows, and returns the transaction that acquires them: nil if an earlier one did,

@@ -15,7 +15,8 @@ import (
 // heartbeat keeps them.
 //
 // Up to 100 leases are one request, more are several at a time; see [Renewal]. A store reads the
-// group once for leases that it did not acquire or renew itself.
+// group once for leases that it did not acquire or renew itself. A renewal goes first: a Checkpoint
+// or Transact of this store under the same lease waits for one attempt of it.
 //
 // A malformed row is a [RowError], one for each joined; it comes with the leases that were renewed.
 // Any other failure fails the whole call: leases keep what they had left before it, some may have
@@ -54,10 +55,17 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 	return leases, s.explain(b.Malformed(), "renew leases of %s", group)
 }
 
+// maxGivingWay is how long a renewal waits at most for requests of this process that are on their
+// way to its rows: DynamoDB refuses one of two that meet if one is a transaction.
+const maxGivingWay = 200 * time.Millisecond
+
 func (s *Store) extension(owner string, ttl time.Duration) *rowstore.Bulk[leaseRow] {
 	me := holder{owner: owner}
 	return &rowstore.Bulk[leaseRow]{
 		Table: s.rows, Cache: s.leases, Decode: decodeLease, By: me, TTL: ttl, EachItem: s.renewal == EachItem,
+		First: func(ctx context.Context, rows []rowstore.Key) (leave func()) {
+			return s.requests.First(ctx, rows, min(maxGivingWay, ttl/20))
+		},
 		Holds: func(row leaseRow, at rowstore.Moment) bool { return row.heldBy(me) && row.unexpired(at) },
 		Next: func(row leaseRow, at rowstore.Moment) (leaseRow, error) {
 			return row.acquired(me, true, ttl, at, s.retention)

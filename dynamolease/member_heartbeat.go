@@ -26,6 +26,7 @@ func (s *Store) Heartbeat(ctx context.Context, node Node, ttl time.Duration) (Me
 	row := node.row(memberKey(node.Service, node.Name))
 	done, err := rowstore.Change[memberRow]{
 		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Start: rowstore.Always[memberRow],
+		Budget: s.rows.First(ttl, ttl*2/3),
 		Hidden: rowstore.AnyRow[memberRow],
 		Propose: func(_ rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			return rowstore.Write(row.extended(ttl, at)), nil

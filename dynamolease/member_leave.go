@@ -71,6 +71,7 @@ func rowsOfNodes(pk string) rowstore.Range {
 func (s *Store) leave(ctx context.Context, k rowstore.Key) error {
 	done, err := rowstore.Change[memberRow]{
 		Key: k, Cache: s.members, Decode: decodeMember, Start: rowstore.Always[memberRow], Hidden: rowstore.AnyRow[memberRow],
+		Budget: s.rows.First(0, 0), // a heartbeat of the session waits for it
 		Propose: func(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			row := seen.Row
 			if len(seen.Pending) == 0 && (row.rev == "" || row.left > 0) {

@@ -91,11 +91,12 @@ type Renewal int
 
 const (
 	// Transactions renews up to 100 leases with one TransactWriteItems: the fewest requests, and 2
-	// write units a lease.
+	// write units a lease. If the transaction is refused, or meets another write of one of its rows,
+	// its leases are renewed as with EachItem: that is 1 write unit a lease more.
 	Transactions Renewal = iota
-	// EachItem renews each lease with an UpdateItem of its own, many at a time: 1 write unit a
-	// lease. It is the only way on a multi-Region strongly consistent table, which has no
-	// transactions.
+	// EachItem renews each lease with an UpdateItem of its own, 32 at a time: 1 write unit a lease.
+	// It is the only way on a multi-Region strongly consistent table, which has no transactions.
+	// Let the HTTP client keep as many connections: see docs/operations.md.
 	EachItem
 )
 

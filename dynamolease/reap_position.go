@@ -186,7 +186,7 @@ func (s *Store) putBookmark(ctx context.Context, b bookmark) error {
 		list[2].Value = rowstore.Number[int64](1)
 	}
 	update := s.rows.Update(positionKey, rowstore.Condition{}, list)
-	if _, err := s.rows.Repeat(ctx, s.rows.Budget(0), s.rows.Timeout(0), s.rows.Write(update)); err != nil {
+	if _, err := s.rows.Repeat(ctx, s.rows.First(0, 0), s.rows.Timeout(0), s.rows.Write(update)); err != nil {
 		return fmt.Errorf("keep the position: %w", err)
 	}
 	return nil

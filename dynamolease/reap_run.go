@@ -50,7 +50,7 @@ func (r *reaping) halt(work context.Context, err error) {
 	switch {
 	case work.Err() != nil:
 		r.stop(StoppedByDeadline)
-	case request.TurnedAway(err):
+	case request.TurnedAway(err), request.Throttled(err):
 		r.stop(StoppedByThrottling)
 	default:
 		r.over.Store(true)

@@ -23,7 +23,7 @@ var sessionOperations = []operation{
 	{name: "Acquire, closing a dead session", request: "UpdateItem", then: 1, prepare: prepareDead, call: callAcquire, check: checkAcquired},
 	{name: "Acquire, taking over", request: "UpdateItem", write: true, undone: true, prepare: prepareClosed, call: callAcquire, check: checkAcquired},
 	{name: "Session.Release", request: "UpdateItem", write: true, untimed: true, prepare: prepareTaken, call: callGiveBack, check: checkReleased},
-	{name: "Session.ReleaseAll", request: "TransactWriteItems", write: true, untimed: true, prepare: prepareTaken, call: callReleaseAll, check: checkReleased},
+	{name: "Session.ReleaseAll", request: "UpdateItem", write: true, untimed: true, prepare: prepareTaken, call: callReleaseAll, check: checkReleased},
 	{name: "AcquireAll", request: "TransactWriteItems", write: true, looks: true, undone: true, prepare: prepareFree, call: callAcquireAll, check: checkBoth},
 	{name: "AcquireAll, reading", request: "Query", prepare: prepareFree, call: callAcquireAll, check: checkBoth},
 }

@@ -24,6 +24,7 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	known, _ := s.store.members.Recall(s.row.key)
 	done, err := rowstore.Change[memberRow]{
 		Key: s.row.key, Cache: s.store.members, Decode: decodeMember, TTL: s.ttl, Start: rowstore.Always[memberRow],
+		Budget:  s.store.rows.First(s.ttl, s.validity.remaining()),
 		Hidden:  func(row memberRow) bool { return row.rev != known.Row.rev },
 		Propose: s.propose,
 	}.Do(ctx, s.store.rows)

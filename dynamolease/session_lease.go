@@ -59,6 +59,9 @@ func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, err
 	}
 	lease.validity = validity{held: held}
 	lease.progress = s.store.works.acquired(k, a.holder, row.epoch, row.work)
+	if lease.Remaining() == 0 { // revoked before, and run out
+		return Lease{}, false, cmp.Or(s.Err(), errNothingLeft)
+	}
 	return lease, true, nil
 }
 
@@ -85,13 +88,13 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 	return released, s.store.explain(err, "release %s/%d", group, partition)
 }
 
-// ReleaseAll frees all leases that the session has acquired, with one request for each 100 of them.
-// Stop the work that they cover before. The next call tries again to free what this one could not;
+// ReleaseAll frees all leases that the session has acquired, with one request and one write unit for
+// each of them, many at a time. Stop the work that they cover before. The next call tries again to free what this one could not;
 // a lease whose row is malformed (a [RowError]) keeps none of the others.
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &rowstore.Bulk[leaseRow]{
-		Table: s.store.rows, Cache: s.store.leases, Decode: decodeLease, By: me, EachItem: s.store.renewal == EachItem,
+		Table: s.store.rows, Cache: s.store.leases, Decode: decodeLease, By: me, EachItem: true,
 		Holds: func(row leaseRow, _ rowstore.Moment) bool { return row.rev != "" && row.holder == me },
 		Next:  func(row leaseRow, at rowstore.Moment) (leaseRow, error) { return row.freed(at, s.store.retention), nil },
 	}

@@ -208,7 +208,7 @@ func TestSessionReleaseAllAgain(t *testing.T) {
 				a := w.node()
 				a.open("a", 6*ttl)
 				leases := []dynamolease.Lease{a.take(1), a.take(2)}
-				stop := a.Path.Every("TransactWriteItems", fault)
+				stop := a.Path.Every("UpdateItem", fault)
 				err := a.session.ReleaseAll(w.Context())
 				stop()
 				if err == nil || leases[0].Remaining()+leases[1].Remaining() != 0 {

@@ -30,6 +30,9 @@ type Store struct {
 	watch   *sessionWatch
 	drains  refreshes
 
+	// requests has the leases whose rows a fenced request or a renewal is on its way to.
+	requests *rowstore.KeyedLock
+
 	epoch      atomic.Int64 // the latest that firstEpoch gave
 	background background
 }
@@ -67,7 +70,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 	return &Store{
 		client: client,
 		rows: &rowstore.Table{
-			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout, Time: times,
+			Client: client, Querier: client, Name: table, Sender: sender, MaxWait: o.RequestTimeout, Pace: request.NewPace(), Time: times,
 		},
 		renewal:   o.Renewal,
 		retention: retention{row: o.Retention, checkpoint: o.CheckpointRetention},
@@ -75,6 +78,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		leases:    leases,
 		members:   members,
 		working:   rowstore.NewKeyedLock(),
+		requests:  rowstore.NewKeyedLock(),
 		works:     newKnownWorks(),
 		closed:    newClosedSessions(),
 		watch:     newSessionWatch(times),

@@ -9,9 +9,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/jitter"
 )
 
-// Delays between attempts. The first is short, because a conflict or a lost connection is gone at
-// once. The cap prevents that a throttled caller sleeps through a lease, which can happen with
-// the SDK's own delays of up to seven seconds.
+// Delays between attempts. The first is short, because a lost connection is gone at once. The cap
+// prevents that a throttled caller sleeps through a lease, which can happen with the SDK's own
+// delays of up to seven seconds.
 const (
 	firstDelay = 20 * time.Millisecond
 	delayCap   = time.Second
@@ -28,18 +28,38 @@ const (
 type Budget struct {
 	limit time.Time
 	cap   time.Duration
-	tries int
-	grown int  // how often the delay has doubled
-	once  bool // allows no second attempt, except after a conflict
-}
+	once  bool  // allows no second attempt at a request, except after a conflict
+	pace  *Pace // nil for a call that waits for no turn
 
-// shortest is the least time in which an attempt is worth making.
-const shortest = 10 * time.Millisecond
+	ttl time.Duration // of what a call that goes first keeps; zero for any other
+	end time.Time     // of that
+
+	turn     bool // the call has had its turn, and was not throttled since
+	attempts int
+	waits    int           // that make the next one longer
+	least    time.Duration // that an attempt must get
+	cause    error         // why the latest attempt is not the last
+}
 
 // NewBudget returns a budget that allows attempts until total has passed. No delay between two of
 // them is longer than maxDelay or a second.
 func NewBudget(total, maxDelay time.Duration) *Budget {
 	return &Budget{limit: time.Now().Add(total), cap: min(delayCap, maxDelay)}
+}
+
+// Paced has the call wait for its turns at a pace.
+func (b *Budget) Paced(pace *Pace) *Budget {
+	b.pace = pace
+	return b
+}
+
+// First is for a call that keeps something of a ttl which ends after left: it goes first, and waits
+// for no turn. If the store throttles it, it spreads its attempts over the time that is left. The
+// less that is, the more often it tries. So such calls do not keep each other from getting through,
+// and one that has been unlucky so far goes before the others.
+func (b *Budget) First(ttl, left time.Duration) *Budget {
+	b.ttl, b.end = ttl, time.Now().Add(left)
+	return b
 }
 
 // Once returns a budget that allows one attempt at each request, until total has passed. An attempt
@@ -49,48 +69,92 @@ func Once(total time.Duration) *Budget {
 }
 
 // Share returns another budget that ends when b ends, for attempts that run at one time.
-func (b *Budget) Share() *Budget { return &Budget{limit: b.limit, cap: b.cap, once: b.once} }
-
-// Timeout returns timeout, or the rest of the budget (at least 10 ms) if that is shorter.
-func (b *Budget) Timeout(timeout time.Duration) time.Duration {
-	return min(timeout, max(shortest, time.Until(b.limit)))
+func (b *Budget) Share() *Budget {
+	return &Budget{limit: b.limit, cap: b.cap, once: b.once, pace: b.pace, ttl: b.ttl, end: b.end}
 }
 
-// Spent returns an error if the budget has no time left. A caller that waited for its turn checks
-// it.
-func (b *Budget) Spent() error {
-	if time.Until(b.limit) > 0 {
+var errNoTime = errors.New("no time left")
+
+// Turn waits until the call may make an attempt. A call that goes by a pace waits for its first one,
+// and again after each that was throttled. What else it sends follows from an answer that came.
+func (b *Budget) Turn(ctx context.Context, usual time.Duration) error {
+	if b.turn || b.pace == nil {
 		return nil
 	}
-	return errors.New("gave up before the first attempt: no time left")
+	b.least = usual / 4
+	if !b.pace.Turn(ctx, b.limit.Add(-b.least)) {
+		if b.cause == nil {
+			b.cause = errThrottled
+		}
+		return b.spent(ctx)
+	}
+	b.turn = true
+	return nil
+}
+
+// Begin counts an attempt, and returns its timeout: the usual one, or what is left of the budget. An
+// attempt that would get less than a quarter of the usual timeout is not worth making: Begin then
+// returns an error.
+func (b *Budget) Begin(ctx context.Context, usual time.Duration) (timeout time.Duration, err error) {
+	b.least = usual / 4
+	left := time.Until(b.limit)
+	if ctx.Err() != nil || left <= 0 || left < b.least {
+		return 0, b.spent(ctx)
+	}
+	b.attempts++
+	return min(usual, left), nil
+}
+
+// Missed notes why an attempt is not the last.
+func (b *Budget) Missed(cause error) {
+	b.cause = cause
+	b.turn = b.turn && !Throttled(cause)
 }
 
 // Again waits before the next attempt. It returns an error if there is no next attempt, because the
 // context has ended or the budget is used up. The error wraps cause.
 func (b *Budget) Again(ctx context.Context, cause error) error {
-	b.tries++
-	conflict := Conflicting(cause)
+	b.Missed(cause)
+	conflict := Conflicting(cause) && !Throttled(cause)
 	delay := b.delay(ctx, conflict)
-	if err := Ended(ctx); err != nil {
-		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
-	}
-	if b.once && !conflict || time.Until(b.limit) < delay+shortest {
-		return fmt.Errorf("gave up after %d attempts: %w", b.tries, cause)
+	if ctx.Err() != nil || b.once && !conflict || time.Until(b.limit) < delay+b.least {
+		return b.spent(ctx)
 	}
 	if err := Sleep(ctx, delay); err != nil {
-		return fmt.Errorf("%w (after %d attempts: %w)", err, b.tries, cause)
+		return b.spent(ctx)
 	}
 	return nil
 }
 
-// delay returns the next delay. It grows from attempt to attempt, up to the cap, but not after a
-// conflict. Jitter spreads it over half of its length.
+// spent returns the error of a call that makes no further attempt.
+func (b *Budget) spent(ctx context.Context) error {
+	attempts := fmt.Sprintf("after %d attempts", b.attempts)
+	if b.attempts == 0 {
+		attempts = "before the first attempt"
+	}
+	ended, cause := Ended(ctx), b.cause
+	switch {
+	case ended != nil && cause != nil:
+		return fmt.Errorf("%w (%s: %w)", ended, attempts, cause)
+	case ended != nil:
+		return fmt.Errorf("%w (%s)", ended, attempts)
+	case cause == nil:
+		cause = errNoTime
+	}
+	return fmt.Errorf("gave up %s: %w", attempts, cause)
+}
+
+// delay returns the next delay. It grows from attempt to attempt, up to the cap, but not
+// after a conflict. Jitter spreads it over half of its length.
 func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
 	if conflict {
 		return conflictDelay + jitter.Below(ctx, conflictSpread+1)
 	}
-	longest := min(firstDelay<<min(b.grown, 10), b.cap)
-	b.grown++
+	longest := min(firstDelay<<min(b.waits, 10), b.cap)
+	b.waits++
+	if left := time.Until(b.end); b.ttl > 0 && Throttled(b.cause) {
+		longest = max(firstDelay, time.Duration(left.Seconds()/2/b.ttl.Seconds()*float64(left)))
+	}
 	return longest/2 + jitter.Below(ctx, longest/2+1)
 }
 

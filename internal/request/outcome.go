@@ -198,25 +198,6 @@ func TurnedAway(err error) bool {
 	return !neverSent(err) && errors.As(err, &api) && classifyAnswer(api.ErrorCode(), err) == NotDone
 }
 
-// Conflicting reports whether the store did nothing for no other reason than that a transaction has
-// locked a row.
-func Conflicting(err error) bool {
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
-		var conflict *types.TransactionConflictException
-		return errors.As(err, &conflict)
-	}
-	found := false
-	for _, reason := range cancelled.CancellationReasons {
-		conflict := aws.ToString(reason.Code) == "TransactionConflict"
-		if !conflict && ClassifyReason(reason) != Done {
-			return false
-		}
-		found = found || conflict
-	}
-	return found
-}
-
 // Ended returns the error of a context that has ended, together with its cause if the caller gave
 // one. It returns nil as long as the context has not ended.
 func Ended(ctx context.Context) error {

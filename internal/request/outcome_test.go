@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -96,94 +94,4 @@ func TestEndedKeepsTheErrorAndTheCause(t *testing.T) {
 	if err := Ended(ctx); !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 		t.Errorf("got %v, want both", err)
 	}
-}
-
-func TestBudgetEndsInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began, cause := time.Now(), errors.New("busy")
-		b := NewBudget(5*time.Second, time.Second)
-		tries := 1
-		err := b.Again(t.Context(), cause)
-		for ; err == nil; err = b.Again(t.Context(), cause) {
-			tries++
-		}
-		if took := time.Since(began); took > 5*time.Second || took < 3*time.Second {
-			t.Errorf("%d tries took %v", tries, took)
-		}
-		if !errors.Is(err, cause) || tries < 7 || tries > 20 {
-			t.Errorf("%d tries, %v", tries, err)
-		}
-	})
-}
-
-// A conflict is over soon: it is tried again after 20 to 50 ms, however often, and by a budget that
-// otherwise allows one attempt, too.
-func TestConflictIsTriedAgainSoon(t *testing.T) {
-	reasons := func(codes ...string) error {
-		var all []types.CancellationReason
-		for _, code := range codes {
-			all = append(all, types.CancellationReason{Code: &code})
-		}
-		return &types.TransactionCanceledException{CancellationReasons: all}
-	}
-	for name, budget := range map[string]func() *Budget{
-		"many": func() *Budget { return NewBudget(5*time.Second, time.Second) },
-		"once": func() *Budget { return Once(5 * time.Second) },
-	} {
-		for kind, conflict := range map[string]error{
-			"request": &types.TransactionConflictException{}, "transaction": reasons("None", "TransactionConflict"),
-		} {
-			synctest.Test(t, func(t *testing.T) {
-				b, began := budget(), time.Now()
-				for before := began; ; before = time.Now() {
-					if err := b.Again(t.Context(), fmt.Errorf("write: %w", conflict)); err != nil {
-						break
-					}
-					if took := time.Since(before); took < 20*time.Millisecond || took > 50*time.Millisecond {
-						t.Fatalf("%s, %s: tried again after %v", name, kind, took)
-					}
-				}
-				if took := time.Since(began); took < 4900*time.Millisecond || took > 5*time.Second {
-					t.Errorf("%s, %s: gave up after %v", name, kind, took)
-				}
-			})
-		}
-	}
-	if Once(time.Minute).Again(t.Context(), errors.New("lost")) == nil {
-		t.Error("a second attempt after another failure")
-	}
-}
-
-func TestBudgetEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		began, cause := time.Now(), errors.New("busy")
-		b := NewBudget(time.Minute, time.Second)
-		var err error
-		for err == nil {
-			err = b.Again(ctx, cause)
-		}
-		if took := time.Since(began); took != 100*time.Millisecond {
-			t.Errorf("took %v", took)
-		}
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
-			t.Errorf("got %v, want both", err)
-		}
-	})
-}
-
-func TestSharedBudgetsEndTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(time.Second, time.Second)
-		time.Sleep(600 * time.Millisecond)
-		other := b.Share()
-		if got := other.Timeout(time.Minute); got != 400*time.Millisecond {
-			t.Errorf("timeout %v, want what is left", got)
-		}
-		time.Sleep(500 * time.Millisecond)
-		if b.Spent() == nil || other.Spent() == nil {
-			t.Error("not spent after its time")
-		}
-	})
 }

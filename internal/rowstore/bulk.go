@@ -24,8 +24,13 @@ type Bulk[R Row[R]] struct {
 	// one transaction.
 	EachItem bool
 
+	// First makes room for an attempt that goes first: other requests of this process for these rows
+	// wait until leave is called. Nil for a change that waits like everything else.
+	First func(ctx context.Context, rows []Key) (leave func())
+
 	Rows   []*BulkRow[R] // in the order of their keys
 	budget *request.Budget
+	items  chan struct{} // a slot for each row that is written by itself
 }
 
 // A BulkRow is one row of a bulk, and what became of it.
@@ -37,9 +42,8 @@ type BulkRow[R Row[R]] struct {
 	Err     error          // it is malformed, and left as it is
 
 	seen     Known[R]
-	attempts []Pending[R]
-	read     *Moment // before the row was read; nil for one from the cache
-	unknown  bool    // an attempt was not answered, and the row was not seen since
+	attempts []Pending[R] // to change it together with other rows
+	unknown  bool         // an attempt was not answered, and the row was not seen since
 }
 
 // Open reports whether the row is still to be changed.
@@ -78,7 +82,7 @@ func (b *Bulk[R]) readAll(ctx context.Context, rows []*BulkRow[R], budget *reque
 		}
 		found := ByKey(view.Rows)
 		for _, row := range rows[:n] {
-			row.Answer, row.read = view.Answer, &view.At
+			row.Answer = view.Answer
 			b.see(row, found[row.Key], view.At)
 		}
 		rows = rows[n:]
@@ -86,18 +90,28 @@ func (b *Bulk[R]) readAll(ctx context.Context, rows []*BulkRow[R], budget *reque
 	return nil
 }
 
-// see takes in a row as the table has it: changed by an attempt whose answer was lost, still to be
-// changed, or lost.
+// see takes in a row as the table has it: still to be changed, or lost.
 func (b *Bulk[R]) see(row *BulkRow[R], found Parsed[R], at Moment) {
 	if row.Err = found.Err; row.Err != nil {
 		return
 	}
 	row.seen.See(found.Row)
 	row.unknown = false
-	own := func(a Pending[R]) bool { return a.Row.Rev() == found.Row.Rev() }
-	if i := slices.IndexFunc(row.attempts, own); i >= 0 {
-		row.Applied = &row.attempts[i]
-		return
-	}
 	row.Lost = !b.Holds(found.Row, at)
+}
+
+func open[R Row[R]](rows []*BulkRow[R]) []*BulkRow[R] {
+	return slices.DeleteFunc(slices.Clone(rows), func(r *BulkRow[R]) bool { return !r.Open() })
+}
+
+// enter returns the Enter of attempts that change rows.
+func (b *Bulk[R]) enter(rows ...*BulkRow[R]) func(context.Context) (func(), error) {
+	if b.First == nil {
+		return nil
+	}
+	keys := make([]Key, len(rows))
+	for i, row := range rows {
+		keys[i] = row.Key
+	}
+	return func(ctx context.Context) (func(), error) { return b.First(ctx, keys), nil }
 }

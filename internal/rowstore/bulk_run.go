@@ -3,6 +3,7 @@ package rowstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -16,20 +17,28 @@ const (
 // Do makes the change, and leaves in the cache what it learned. The error wraps [ErrUnknownOutcome]
 // when an attempt was never answered.
 func (b *Bulk[R]) Do(ctx context.Context) error {
-	b.budget = b.Table.Budget(b.TTL)
+	b.items = make(chan struct{}, itemsInFlight)
+	if b.budget = b.Table.Budget(b.TTL); b.First != nil {
+		b.budget = b.Table.First(b.TTL, b.TTL*2/3) // where it is renewed in time
+	}
 	err := b.begin(ctx)
 	if err == nil {
 		err = b.write(ctx)
 	}
+	unknown := false
 	for _, row := range b.Rows {
 		switch {
 		case row.Applied != nil:
 			b.Cache.Keep(row.Key, Known[R]{Row: row.Applied.Row}, row.Applied.At)
 		case row.Lost, row.Err != nil:
 			b.Cache.Forget(row.Key)
-		case len(row.seen.Pending) > 0 && len(row.attempts) > 0:
+		case row.unknown:
+			unknown = true
 			b.Cache.Keep(row.Key, row.seen, row.attempts[len(row.attempts)-1].At)
 		}
+	}
+	if err != nil && unknown && !errors.Is(err, ErrUnknownOutcome) {
+		return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
 	return err
 }
@@ -48,22 +57,31 @@ func (b *Bulk[R]) begin(ctx context.Context) error {
 	return b.readAll(ctx, unknown, b.budget)
 }
 
+// write changes the rows that are there. Each hundred of them goes on by itself, so that one that
+// hangs holds up no other.
 func (b *Bulk[R]) write(ctx context.Context) error {
-	rows := slices.DeleteFunc(slices.Clone(b.Rows), func(r *BulkRow[R]) bool { return !r.Open() })
-	if b.EachItem {
-		return Parallel(len(rows), itemsInFlight, func(i int) error { return b.single(ctx, rows[i]) })
-	}
-	chunks := slices.Collect(slices.Chunk(rows, MaxActions))
+	chunks := slices.Collect(slices.Chunk(open(b.Rows), MaxActions))
 	return Parallel(len(chunks), transactionsInFlight, func(i int) error {
-		return (&batch[R]{bulk: b, rows: chunks[i], budget: b.budget.Share()}).run(ctx)
+		if !b.EachItem {
+			if err := (&batch[R]{bulk: b, rows: chunks[i], budget: b.budget.Share()}).run(ctx); err != nil {
+				return err
+			}
+		}
+		rows := open(chunks[i])
+		return Parallel(len(rows), itemsInFlight, func(i int) error { return b.single(ctx, rows[i]) })
 	})
 }
 
 // single changes one row with a request of its own.
 func (b *Bulk[R]) single(ctx context.Context, row *BulkRow[R]) error {
+	b.items <- struct{}{}
+	defer func() { <-b.items }()
 	var malformed error
 	done, err := Change[R]{
-		Key: row.Key, Cache: b.Cache, By: b.By, TTL: b.TTL, Seen: &row.seen, Budget: b.budget.Share(),
+		Key: row.Key, Cache: b.Cache, By: b.By, TTL: b.TTL, Seen: &row.seen, Budget: b.budget.Share(), Enter: b.enter(row),
+		Counts: func(p Pending[R]) bool { // with other rows, before
+			return slices.ContainsFunc(row.attempts, func(a Pending[R]) bool { return a.Row.Rev() == p.Row.Rev() })
+		},
 		Decode: func(item Item) (R, error) {
 			found, err := b.Decode(item)
 			malformed = err
@@ -80,9 +98,10 @@ func (b *Bulk[R]) single(ctx context.Context, row *BulkRow[R]) error {
 			return Write(next), err
 		},
 	}.Do(ctx, b.Table)
+	row.seen = done.Known
 	switch {
 	case err == nil:
-		row.seen, row.Applied, row.Answer = done.Known, done.Applied, done.Answer
+		row.Applied, row.Answer = done.Applied, done.Answer
 		row.Lost = done.Applied == nil
 	case malformed != nil && !errors.Is(err, ErrUnknownOutcome):
 		row.Err, err = err, nil

@@ -45,6 +45,9 @@ type Change[R Row[R]] struct {
 	// for none.
 	Counts func(Pending[R]) bool
 
+	// Enter waits until an attempt may begin; see [Attempts]. Nil for nothing to wait for.
+	Enter func(ctx context.Context) (leave func(), err error)
+
 	// Sending takes in an attempt before it is sent, and TurnedAway one that was not done; nil for
 	// nothing to note.
 	Sending, TurnedAway func(Pending[R])

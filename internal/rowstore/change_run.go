@@ -22,11 +22,8 @@ func (c Change[R]) Do(ctx context.Context, t *Table) (Changed[R], error) {
 	if run.Budget == nil {
 		run.Budget = t.Budget(c.TTL)
 	}
-	if err := run.Budget.Spent(); err != nil {
-		return run.fail(err)
-	}
 	err := t.Try(ctx, run.Budget, run.timeout, Attempts{
-		Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered, NotDone: run.turnedAway,
+		Enter: run.Enter, Next: run.next, Done: run.applied, Refused: run.refused, Unknown: run.unanswered, NotDone: run.turnedAway,
 	})
 	if err == nil && len(run.returned) > 0 {
 		err = run.see(run.returned, run.answer)
@@ -225,10 +222,11 @@ func (r *running[R]) refused(ctx context.Context, answer request.Answer, refusal
 	return r.crowded(), nil
 }
 
-// crowded counts a refusal, and reports whether there are so many writers that they must be spread.
+// crowded counts a refusal, and reports whether to wait. The first one tells mostly that the row was
+// not as the cache had it. After another one there are so many writers that they must be spread.
 func (r *running[R]) crowded() bool {
 	r.refusals++
-	return r.success == nil && r.refusals > 2
+	return r.success == nil && r.refusals > 1
 }
 
 // together reads the row after a refusal whose reason is another row of the transaction.

@@ -3,6 +3,7 @@ package rowstore
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/dynamolease/dynamolease/internal/request"
 )
@@ -31,6 +32,41 @@ func (l *KeyedLock) Lock(ctx context.Context, k Key) (unlock func(), err error) 
 	case <-ctx.Done():
 		l.exit(k, p)
 		return nil, request.Ended(ctx)
+	}
+}
+
+// First takes keys before all callers that come later, and waits for those that have them, though
+// no longer than patience. A key that somebody has for longer is taken when that one is done. leave
+// gives all of them to the next callers.
+func (l *KeyedLock) First(ctx context.Context, keys []Key, patience time.Duration) (leave func()) {
+	ctx, left := context.WithCancel(ctx)
+	var taking, running sync.WaitGroup
+	taking.Add(len(keys))
+	for _, k := range keys {
+		running.Go(func() {
+			unlock, err := l.Lock(ctx, k)
+			taking.Done()
+			if err == nil {
+				<-ctx.Done()
+				unlock()
+			}
+		})
+	}
+	taken := make(chan struct{})
+	running.Go(func() {
+		taking.Wait()
+		close(taken)
+	})
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-taken:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return func() {
+		left()
+		running.Wait()
 	}
 }
 

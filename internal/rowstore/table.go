@@ -2,6 +2,7 @@ package rowstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,6 +32,7 @@ type Table struct {
 	Sender  *request.Sender
 	Time    *Time
 	MaxWait time.Duration // of one request
+	Pace    *request.Pace // of all calls but those that go first; nil for none
 
 	// Timeless says that no row is judged by the store's time, so that no call waits for it.
 	Timeless bool
@@ -49,13 +51,19 @@ const (
 // Timeout bounds one request, well below the ttl; 0 stands for none.
 func (t *Table) Timeout(ttl time.Duration) time.Duration {
 	if ttl == 0 {
-		return t.MaxWait
+		return min(t.MaxWait, Patience)
 	}
 	return min(t.MaxWait, ttl/requestsPerTTL)
 }
 
 // Budget bounds all attempts of a call, besides its context.
-func (t *Table) Budget(ttl time.Duration) *request.Budget {
+func (t *Table) Budget(ttl time.Duration) *request.Budget { return budget(ttl).Paced(t.Pace) }
+
+// First is the Budget of a heartbeat or a renewal of what has so much left: nothing else holds it up
+// while the store throttles.
+func (t *Table) First(ttl, left time.Duration) *request.Budget { return budget(ttl).First(ttl, left) }
+
+func budget(ttl time.Duration) *request.Budget {
 	if ttl == 0 {
 		return request.NewBudget(Patience, Patience/10)
 	}
@@ -68,6 +76,10 @@ type Send func(ctx context.Context, options func(*dynamodb.Options)) error
 // Attempts is a request that is sent until it is answered, or several, each decided anew from what
 // became of the ones before.
 type Attempts struct {
+	// Enter waits until an attempt may begin, and returns what to call when it has ended; nil for
+	// attempts that wait for nothing.
+	Enter func(ctx context.Context) (leave func(), err error)
+
 	// Next returns the next request; nil when nothing is left to be sent.
 	Next func(ctx context.Context) (Send, error)
 
@@ -88,12 +100,11 @@ type Attempts struct {
 // the one place that decides what follows an outcome.
 func (t *Table) Try(ctx context.Context, budget *request.Budget, timeout time.Duration, a Attempts) error {
 	for {
-		send, err := a.Next(ctx)
-		if err != nil || send == nil {
+		answer, outcome, cause, err := t.attempt(ctx, budget, timeout, a)
+		if err != nil || outcome == nothing {
 			return err
 		}
-		answer, outcome, err := t.Sender.Do(ctx, budget.Timeout(timeout), send)
-		wait, cause := true, err
+		wait := true
 		switch {
 		case outcome == request.Done:
 			if a.Done != nil {
@@ -116,12 +127,51 @@ func (t *Table) Try(ctx context.Context, budget *request.Budget, timeout time.Du
 			return cause
 		}
 		if !wait {
+			budget.Missed(cause)
 			continue
 		}
 		if err := budget.Again(ctx, cause); err != nil {
 			return err
 		}
 	}
+}
+
+// errNotSent is why an attempt was not done that the budget did not allow.
+var errNotSent = errors.New("not sent")
+
+// nothing is the outcome of an attempt for which nothing was left to be sent.
+const nothing request.Outcome = -1
+
+// attempt sends the next request, and returns its outcome and the cause of that. It returns an error
+// if no further request can be sent.
+func (t *Table) attempt(ctx context.Context, budget *request.Budget, timeout time.Duration, a Attempts) (
+	answer request.Answer, outcome request.Outcome, cause, err error,
+) {
+	if err := budget.Turn(ctx, timeout); err != nil {
+		return answer, nothing, nil, err
+	}
+	if a.Enter != nil {
+		leave, err := a.Enter(ctx)
+		if err != nil {
+			return answer, nothing, nil, err
+		}
+		defer leave()
+	}
+	send, err := a.Next(ctx)
+	if err != nil || send == nil {
+		return answer, nothing, nil, err
+	}
+	limit, err := budget.Begin(ctx, timeout)
+	if err != nil {
+		if a.NotDone != nil {
+			a.NotDone(errNotSent)
+		}
+		return answer, nothing, nil, err
+	}
+	began := time.Now()
+	answer, outcome, cause = t.Sender.Do(ctx, limit, send)
+	t.Pace.Answered(began, outcome, cause)
+	return answer, outcome, cause, nil
 }
 
 // Repeat sends one request until it is answered.
