@@ -54,7 +54,7 @@ func TestPaceSlowsAllDownTogetherLS57(t *testing.T) {
 			if p.Turn(t.Context(), time.Now().Add(5*time.Second)) {
 				at := time.Now()
 				err := ask(free)
-				p.Answered(at, Classify(err, true), err)
+				p.Answered(at, Classify(err), err)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
