@@ -59,7 +59,7 @@ func reapOfClosedSession(w *world) {
 	a, n := w.node(), w.node()
 	a.open("a", ttl)
 	lease := a.take(1)
-	a.Path.Next("TransactWriteItems", dynamotest.AccessDenied())
+	a.Path.Next("UpdateItem", dynamotest.AccessDenied())
 	if err := a.session.Close(w.Context()); err == nil {
 		w.Fatal("released")
 	}

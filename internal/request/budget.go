@@ -154,6 +154,9 @@ func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
 	b.waits++
 	if left := time.Until(b.end); b.ttl > 0 && Throttled(b.cause) {
 		longest = max(firstDelay, time.Duration(left.Seconds()/2/b.ttl.Seconds()*float64(left)))
+		if b.attempts == 1 { // the call has another in any case
+			longest = min(longest, time.Until(b.limit)-b.least)
+		}
 	}
 	return longest/2 + jitter.Below(ctx, longest/2+1)
 }

@@ -17,6 +17,9 @@ var errThrottled = errors.New("the store throttles the requests of this process"
 // Throttled reports whether the store answered that it did nothing because it gets more requests
 // than it lets through, or that a call was held up for that reason until its budget was used up.
 func Throttled(err error) bool {
+	if !byItsWord(err) {
+		return false
+	}
 	var status *smithyhttp.ResponseError
 	if errors.Is(err, errThrottled) || errors.As(err, &status) && status.HTTPStatusCode() == http.StatusTooManyRequests {
 		return true
@@ -31,9 +34,19 @@ func Conflicting(err error) bool {
 	return told(err, "TransactionConflictException", "ReplicatedWriteConflictException", "TransactionConflict")
 }
 
+// byItsWord reports whether an error may be the store's own answer: neither that of a proxy, nor of a
+// service that gives credentials.
+func byItsWord(err error) bool {
+	var other *foreign
+	return !neverSent(err) && !errors.As(err, &other)
+}
+
 // told reports whether the store answered with one of these codes, for the request or for one action
 // of it.
 func told(err error, codes ...string) bool {
+	if !byItsWord(err) {
+		return false
+	}
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) {
 		return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {

@@ -10,14 +10,16 @@ import (
 
 // A Pace spaces out the calls of a process while the store throttles it. They share it, so that an
 // answer of throttling slows down all of them, and not only the call that got it. Each such answer
-// doubles the gap between calls. Each answer that goes through takes a third of the gap away. So
+// doubles the gap between calls. An answer that goes through takes a third of the gap away. So
 // about two of three requests go through, however many processes there are and however little the
-// store lets through. A Pace is safe for concurrent use; nil is a Pace that holds nothing up.
+// store lets through. Answers that go through in a row take ever more away: the store is well again.
+// A Pace is safe for concurrent use; nil is a Pace that holds nothing up.
 type Pace struct {
 	mu      sync.Mutex
 	gap     time.Duration // zero while the store lets everything through
 	latest  time.Time     // the latest turn
 	changed time.Time     // the gap: answers to earlier requests say nothing of it
+	through int           // so many answers in a row went through
 	faster  chan struct{} // closed when the gap gets shorter
 }
 
@@ -77,9 +79,10 @@ func (p *Pace) Answered(sent time.Time, outcome Outcome, err error) {
 	switch {
 	case sent.Before(p.changed):
 	case Throttled(err):
-		p.gap, p.changed = min(longestGap, max(firstGap, 2*p.gap)), time.Now()
+		p.gap, p.changed, p.through = min(longestGap, max(firstGap, 2*p.gap)), time.Now(), 0
 	case p.gap > 0 && (outcome == Done || outcome == Refused):
-		p.gap, p.changed = p.gap*2/3, time.Now()
+		p.gap, p.changed = p.gap*2/3>>min(2*p.through, 32), time.Now()
+		p.through++
 		if p.gap < shortestGap {
 			p.gap = 0
 		}
