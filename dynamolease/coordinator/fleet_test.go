@@ -35,6 +35,8 @@ type crew struct {
 // restart. Each time all partitions run within two rounds (of crashed nodes after the ttl and what
 // the store's clock is uncertain by, besides), as few as possible move, and then none.
 //
+// Transactions hold their rows for a while, and a partition key takes 1,000 write units a second.
+//
 // What takes time is the requests, each over a connection of its own, and reads of a thousand
 // owners, which the server answers one after the other. So there are a hundred quiet rounds after
 // the last change, and a restart of all nodes, only in the long tests; else a dozen rounds and ten

@@ -4,7 +4,8 @@
 // A seed makes a [script]. The script gives the size of the fleet, its ttl, the behaviour of its
 // handlers, and a list of events. Nodes join, leave, crash, start again under their names, and lose
 // heartbeats or the whole store. The simulation cuts them off, pauses them, drains them, revokes
-// their partitions, and loses their requests and answers. Their clocks drift and step.
+// their partitions, and loses their requests and answers. Their clocks drift and step. Transactions
+// hold their rows for 40 ms, and a partition key takes no more units a second than in DynamoDB.
 //
 // The simulation plays the script. All the time, a watch checks that no two nodes work one
 // partition and that epochs grow. After each event the simulation checks that the fleet is back in

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,12 +35,19 @@ func newBare(p party, each bool) *bare {
 	return &bare{party: p, each: each, rows: make(map[string]held)}
 }
 
+// The conditions of writes: the row is as it was seen, and a lease that gets a ttl has no checkpoint.
+const (
+	seen              = "#rev IN (:seen_rev0)"
+	withoutCheckpoint = " AND attribute_not_exists(#checkpoint)"
+)
+
 // A put is a conditional write of a row.
 type put struct {
 	update    string
 	condition string
 	names     map[string]string
 	values    map[string]types.AttributeValue
+	returns   types.ReturnValue
 	row       held // after the write
 }
 
@@ -57,6 +65,7 @@ func (b *bare) acquire(ctx context.Context, partition int) error {
 		row.epoch = time.Now().UnixMilli()
 	}
 	p := b.take(row)
+	p.returns = types.ReturnValueAllNew
 	if !known {
 		p.onlyNew()
 	}
@@ -76,7 +85,7 @@ func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
 		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session, #revoked",
-		condition: "#rev IN (:seen_rev0)",
+		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
 			":epoch":     number(row.epoch),
@@ -93,13 +102,13 @@ func (b *bare) take(row held) put {
 func leaseNames() map[string]string {
 	return map[string]string{
 		"#epoch": "epoch", "#rev": "rev", "#owner": "owner", "#exp": "exp", "#ttl": "ttl", "#service": "service", "#session": "session",
-		"#revoked": "revoked",
+		"#revoked": "revoked", "#checkpoint": "checkpoint",
 	}
 }
 
 // onlyNew makes the write fail if the row exists.
 func (p *put) onlyNew() {
-	p.condition = "attribute_not_exists(#pk)"
+	p.condition = strings.Replace(p.condition, seen, "attribute_not_exists(#pk)", 1)
 	p.names["#pk"] = "pk"
 	delete(p.values, ":seen_rev0")
 }
@@ -109,7 +118,7 @@ func (b *bare) release(ctx context.Context, partition int) error {
 	row, rev := b.rows[sk], uuid.NewString()
 	return b.put(ctx, "L#"+b.group, sk, put{
 		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session, #revoked",
-		condition: "#rev IN (:seen_rev0)",
+		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
 			":epoch":     number(row.epoch),
@@ -202,7 +211,7 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	now, rev := time.Now(), uuid.NewString()
 	p := put{
 		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked, #signals",
-		condition: "#rev IN (:seen_rev0)",
+		condition: seen,
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
 			":node":      text(node),
@@ -230,7 +239,7 @@ func (b *bare) leave(ctx context.Context, node string) error {
 	now, rev := time.Now(), uuid.NewString()
 	return b.put(ctx, "M#"+b.service, sk, put{
 		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked, #signals",
-		condition: "#rev IN (:seen_rev0)",
+		condition: seen,
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
 			":node":      text(node),

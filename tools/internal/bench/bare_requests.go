@@ -25,6 +25,7 @@ func (b *bare) updateItem(ctx context.Context, pk, sk string, p put) error {
 		ConditionExpression:                 aws.String(p.condition),
 		ExpressionAttributeNames:            p.names,
 		ExpressionAttributeValues:           p.values,
+		ReturnValues:                        p.returns,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	return err

@@ -60,6 +60,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if answered {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			w.Header().Set("X-Amzn-Requestid", "STANDIN") // without one it is no answer of DynamoDB
 			_, _ = io.WriteString(w, "{}")
 			return
 		}
