@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
@@ -26,9 +27,9 @@ type sessionWatch struct {
 // written after another rev was seen last, if one was.
 type sighting struct {
 	rev           string
-	first, latest time.Duration
+	first, latest elapsed.Reading
 	written       bool
-	after         time.Duration
+	after         elapsed.Reading
 }
 
 const (
@@ -44,11 +45,14 @@ func newSessionWatch(clock *rowstore.Time) *sessionWatch {
 // see notes the row of a session that has just been read. It reports whether the session was dead
 // when that reading began, and whether the row was seen to change within half of the session's ttl:
 // then it is alive, whatever the store's clock says.
-func (w *sessionWatch) see(row memberRow, began time.Duration) (dead, fresh bool) {
+//
+// That a ttl has passed is counted with the clock that shows the least, and that less than half of
+// it has passed with the one that shows the most: this machine may have been suspended.
+func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bool) {
 	if row.lasts == 0 || row.over() {
 		return false, false
 	}
-	now := w.time.Elapsed().Min
+	now := w.time.Elapsed()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.rows[row.key]
@@ -58,10 +62,10 @@ func (w *sessionWatch) see(row memberRow, began time.Duration) (dead, fresh bool
 	s.latest = now
 	w.rows[row.key] = s
 	if len(w.rows) >= w.full {
-		w.sweep(now)
+		w.sweep(now.Min)
 	}
 	lasts := time.Duration(row.lasts) * time.Millisecond
-	return began-s.first >= w.certain(lasts), s.written && began-s.after < lasts/2
+	return began.Min-s.first.Min >= w.certain(lasts), s.written && began.Max-s.after.Max < lasts/2
 }
 
 // certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
@@ -73,7 +77,7 @@ func (w *sessionWatch) certain(lasts time.Duration) time.Duration {
 
 func (w *sessionWatch) sweep(now time.Duration) {
 	for k, s := range w.rows {
-		if now-s.latest > unseen {
+		if now-s.latest.Min > unseen {
 			delete(w.rows, k)
 		}
 	}
