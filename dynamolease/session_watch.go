@@ -23,8 +23,8 @@ type sessionWatch struct {
 	full int // sweep at so many rows
 }
 
-// A sighting is a rev, and between which readings of this node's clock it was seen. The row has been
-// written after another rev was seen last, if one was.
+// A sighting is a rev, when its first answer came, and when its latest reading began. The row has
+// been written after the latest reading of another rev began, if there was one.
 type sighting struct {
 	rev           string
 	first, latest elapsed.Reading
@@ -59,7 +59,7 @@ func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bo
 	if s.rev != row.rev {
 		s = sighting{rev: row.rev, first: now, written: s.rev != "", after: s.latest}
 	}
-	s.latest = now
+	s.latest = began // the answer may have been on its way for long
 	w.rows[row.key] = s
 	if len(w.rows) >= w.full {
 		w.sweep(now.Min)
