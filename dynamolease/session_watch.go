@@ -24,11 +24,13 @@ type sessionWatch struct {
 }
 
 // A sighting is a rev, when its first answer came, and when its latest reading began. The row has
-// been written after the latest reading of another rev began, if there was one.
+// been written by a heartbeat after the latest reading of another rev began, if there was one: others
+// write it without a later expiry.
 type sighting struct {
 	rev           string
+	exp           int64
 	first, latest elapsed.Reading
-	written       bool
+	beaten        bool
 	after         elapsed.Reading
 }
 
@@ -57,7 +59,7 @@ func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bo
 	defer w.mu.Unlock()
 	s := w.rows[row.key]
 	if s.rev != row.rev {
-		s = sighting{rev: row.rev, first: now, written: s.rev != "", after: s.latest}
+		s = sighting{rev: row.rev, exp: row.exp, first: now, beaten: s.rev != "" && row.exp > s.exp, after: s.latest}
 	}
 	s.latest = began // the answer may have been on its way for long
 	w.rows[row.key] = s
@@ -65,7 +67,7 @@ func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bo
 		w.sweep(now.Min)
 	}
 	lasts := time.Duration(row.lasts) * time.Millisecond
-	return began.Min-s.first.Min >= w.certain(lasts), s.written && began.Max-s.after.Max < lasts/2
+	return began.Min-s.first.Min >= w.certain(lasts), s.beaten && began.Max-s.after.Max < lasts/2
 }
 
 // certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
