@@ -47,7 +47,7 @@ func (s *Store) readSession(
 // when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
 // node's own clock: whichever is certain first. If a heartbeat was seen to come, no clock says more.
 func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
-	dead, fresh := s.watch.see(row, at.Start.Min)
+	dead, fresh := s.watch.see(row, at.Start)
 	return fresh || row.live(at) && !dead
 }
 

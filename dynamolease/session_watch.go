@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
@@ -22,13 +23,15 @@ type sessionWatch struct {
 	full int // sweep at so many rows
 }
 
-// A sighting is a rev, and between which readings of this node's clock it was seen. The row has been
-// written after another rev was seen last, if one was.
+// A sighting is a rev, when its first answer came, and when its latest reading began. The row has
+// been written by a heartbeat after the latest reading of another rev began, if there was one: others
+// write it without a later expiry.
 type sighting struct {
 	rev           string
-	first, latest time.Duration
-	written       bool
-	after         time.Duration
+	exp           int64
+	first, latest elapsed.Reading
+	beaten        bool
+	after         elapsed.Reading
 }
 
 const (
@@ -44,24 +47,27 @@ func newSessionWatch(clock *rowstore.Time) *sessionWatch {
 // see notes the row of a session that has just been read. It reports whether the session was dead
 // when that reading began, and whether the row was seen to change within half of the session's ttl:
 // then it is alive, whatever the store's clock says.
-func (w *sessionWatch) see(row memberRow, began time.Duration) (dead, fresh bool) {
+//
+// That a ttl has passed is counted with the clock that shows the least, and that less than half of
+// it has passed with the one that shows the most: this machine may have been suspended.
+func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bool) {
 	if row.lasts == 0 || row.over() {
 		return false, false
 	}
-	now := w.time.Elapsed().Min
+	now := w.time.Elapsed()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.rows[row.key]
 	if s.rev != row.rev {
-		s = sighting{rev: row.rev, first: now, written: s.rev != "", after: s.latest}
+		s = sighting{rev: row.rev, exp: row.exp, first: now, beaten: s.rev != "" && row.exp > s.exp, after: s.latest}
 	}
-	s.latest = now
+	s.latest = began // the answer may have been on its way for long
 	w.rows[row.key] = s
 	if len(w.rows) >= w.full {
-		w.sweep(now)
+		w.sweep(now.Min)
 	}
 	lasts := time.Duration(row.lasts) * time.Millisecond
-	return began-s.first >= w.certain(lasts), s.written && began-s.after < lasts/2
+	return began.Min-s.first.Min >= w.certain(lasts), s.beaten && began.Max-s.after.Max < lasts/2
 }
 
 // certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
@@ -73,7 +79,7 @@ func (w *sessionWatch) certain(lasts time.Duration) time.Duration {
 
 func (w *sessionWatch) sweep(now time.Duration) {
 	for k, s := range w.rows {
-		if now-s.latest > unseen {
+		if now-s.latest.Min > unseen {
 			delete(w.rows, k)
 		}
 	}

@@ -29,7 +29,7 @@ func (w *world) inspectTruth(c *call) {
 	if c.unknown() && !c.asked() {
 		w.problem("the call sent nothing, and its outcome is unknown: %v", c)
 	}
-	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost)
+	silent := c.err != nil && !c.unknown() && !errors.Is(c.err, dynamolease.ErrSessionLost) && !c.tooLate()
 	switch c.what {
 	case acquire, acquireAll, acquireSession, release, releaseSession:
 		if done > 0 && (silent || c.err == nil && !c.yes && !ranOut) {

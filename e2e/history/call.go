@@ -116,6 +116,11 @@ func (c *call) faults() []fault {
 // unknown reports whether the call returned ErrUnknownOutcome.
 func (c *call) unknown() bool { return errors.Is(c.err, dynamolease.ErrUnknownOutcome) }
 
+// tooLate reports whether the call acquired a lease of which nothing was left.
+func (c *call) tooLate() bool {
+	return c.err != nil && strings.Contains(c.err.Error(), "acquired, but nothing is left")
+}
+
 // fenced returns the error with which the store refused fenced work. It returns nil if the call did
 // not end with one, or if its outcome is unknown.
 func (c *call) fenced() *dynamolease.FencedError {

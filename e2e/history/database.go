@@ -91,10 +91,21 @@ func (d *database) related(keys []rowKey) []rowKey {
 	return keys
 }
 
-// expired returns those of the keys whose rows have expired.
+// expired returns those of the rows that a read names which have expired. A Query names the rows of
+// its partition key.
 func (d *database) expired(keys []rowKey) []rowKey {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(keys) == 1 && keys[0].sk == "" {
+		pk := keys[0].pk
+		keys = nil
+		for k := range d.rows {
+			if k.pk == pk {
+				keys = append(keys, k)
+			}
+		}
+		slices.SortFunc(keys, func(a, b rowKey) int { return strings.Compare(a.sk, b.sk) })
+	}
 	return slices.DeleteFunc(keys, func(k rowKey) bool { return d.rows[k].number("exp") > time.Now().UnixMilli() })
 }
 
@@ -147,6 +158,7 @@ type requestBody struct {
 	Key            map[string]value
 	TableName      string
 	ReturnValues   string
+	Values         map[string]value `json:"ExpressionAttributeValues"`
 	ConsistentRead bool
 	TransactItems  []map[string]struct {
 		TableName string

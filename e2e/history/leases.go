@@ -26,10 +26,13 @@ func (n *node) acquire(p plan) {
 	n.acquired(c)
 }
 
-// acquired notes the outcome of an acquisition.
+// acquired notes the outcome of an acquisition. It expects that an acquired lease has time left.
 func (n *node) acquired(c *call) {
 	for _, p := range c.partitions {
 		if lease, found := c.leases[p]; found && c.yes {
+			if lease.Session == "" && lease.Remaining() == 0 {
+				n.w.problem("the lease is acquired, and nothing of it is left: %v", c)
+			}
 			n.got(lease)
 		}
 	}

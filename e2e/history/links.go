@@ -19,11 +19,12 @@ const learning = 12
 type links struct {
 	machines machines
 
-	mu    sync.Mutex
-	dice  *rand.Rand
-	idle  []*link
-	made  int
-	heard int // answers since the process knew nothing of the time
+	mu     sync.Mutex
+	dice   *rand.Rand
+	idle   []*link
+	made   int
+	asleep bool
+	heard  int // answers since the process knew nothing of the time
 }
 
 // A link is one connection.
@@ -85,6 +86,13 @@ func (l *links) forget() {
 	l.heard = 0
 }
 
+// suspend notes that the process learns nothing of the time for a while, or does again.
+func (l *links) suspend(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asleep, l.heard = on, 0
+}
+
 // give returns a connection, over which an answer came or not, and which may be closed.
 func (l *links) give(used *link, answered, closed bool) {
 	if l == nil {
@@ -92,7 +100,7 @@ func (l *links) give(used *link, answered, closed bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if answered {
+	if answered && !l.asleep {
 		l.heard++
 	}
 	if answered && !closed && len(l.idle) < 4 {

@@ -69,6 +69,13 @@ func (m *message) keys() []rowKey {
 	if request.Key != nil {
 		return []rowKey{row(request.Key).key()}
 	}
+	if m.op == "Query" {
+		for _, v := range request.Values {
+			if v.S != nil && len(*v.S) > 1 && ((*v.S)[:2] == "L#" || (*v.S)[:2] == "M#") {
+				return []rowKey{{pk: *v.S}}
+			}
+		}
+	}
 	var keys []rowKey
 	for _, action := range request.TransactItems {
 		for _, a := range action {

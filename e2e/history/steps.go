@@ -86,8 +86,9 @@ func (n *node) step(p plan) {
 		n.path.links.forget()
 		n.clock.step(p.length * time.Duration(1+p.coin*p.coin/20)) // up to three hours
 	case p.roll < 95:
+		n.path.links.suspend(true) // its clocks disagree more and more
 		n.clock.suspend(p.length)
-		n.path.links.forget()
+		n.path.links.suspend(false)
 	case p.roll < 97:
 		time.Sleep(p.length) // the process stands still, and its clocks go on
 	case p.roll < 98:
