@@ -63,7 +63,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	row := node.row(sessionKey(node.Service, id))
 	row.session, row.lasts = id, ttl.Milliseconds()
 	done, err := rowstore.Change[memberRow]{
-		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl,
+		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Budget: s.rows.First(ttl, ttl),
 		Seen:   &rowstore.Known[memberRow]{}, // the id is new, and so there is no row
 		Hidden: func(row memberRow) bool { return row.rev != "" },
 		Propose: func(_ rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
@@ -105,7 +105,7 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 // within the doubt about the store's time must come after it all the same.
 func (s *Store) newestSession(ctx context.Context, node Node, ttl time.Duration) (opened int64, err error) {
 	rows := rowsOfNode(memberKey(node.Service, node.Name))
-	found, _, err := rowstore.Query(ctx, s.rows, rows, s.rows.Budget(ttl), ttl, rowstore.Tolerant(decodeMember))
+	found, _, err := rowstore.Query(ctx, s.rows, rows, s.rows.First(ttl, ttl), ttl, rowstore.Tolerant(decodeMember))
 	sessions, _, _ := rowstore.Sift(found) // a malformed one is not listed, however new it is
 	for _, row := range sessions {
 		if row.node == node.Name {

@@ -81,7 +81,7 @@ func (p *Pace) Answered(sent time.Time, outcome Outcome, err error) {
 	case Throttled(err):
 		p.gap, p.changed, p.through = min(longestGap, max(firstGap, 2*p.gap)), time.Now(), 0
 	case p.gap > 0 && (outcome == Done || outcome == Refused):
-		p.gap, p.changed = p.gap*2/3>>min(2*p.through, 32), time.Now()
+		p.gap, p.changed = p.gap*2/3>>min(2*max(0, p.through-1), 32), time.Now()
 		p.through++
 		if p.gap < shortestGap {
 			p.gap = 0
