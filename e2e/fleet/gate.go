@@ -71,7 +71,7 @@ func (g *gate) next() *passage {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.node, b.node), strings.Compare(a.what, b.what))
 	})
 	g.waiting = slices.DeleteFunc(g.waiting, func(other *passage) bool { return other == p })
-	if !strings.HasPrefix(p.what, "GetItem") { // for the second call of a handler, see [gate.requestsOf]
+	if !strings.HasPrefix(p.what, "GetItem") && !strings.HasPrefix(p.what, resuming) { // see [gate.requestsOf]
 		g.requests[p.node]++
 	}
 	if strings.HasPrefix(p.what, "UpdateItem M#") {
@@ -103,7 +103,8 @@ func (g *gate) hold(node string) dynamotest.Fault {
 }
 
 // requestsOf returns how many requests of a node the gate has let in. It does not count reads of
-// single leases: after a handler fails, the node reads its lease and calls it again.
+// single leases, nor writes of their work: after a handler fails, the node resumes its lease and
+// calls the handler again.
 func (g *gate) requestsOf(node string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,6 +124,9 @@ func (g *gate) count() int {
 	return g.total
 }
 
+// resuming begins the description of a write of fenced work. The handlers of a fleet write none.
+const resuming = "Resume"
+
 // keyParts matches the keys of rows in a request's body, without their random ids.
 var keyParts = regexp.MustCompile(`"S":"([LM]#[^"]*|P#\d{10}|[ND]#[^"#]*)`)
 
@@ -130,8 +134,12 @@ var keyParts = regexp.MustCompile(`"S":"([LM]#[^"]*|P#\d{10}|[ND]#[^"#]*)`)
 func describe(req *http.Request) string {
 	op := req.Header.Get("X-Amz-Target")
 	op = op[strings.LastIndexByte(op, '.')+1:]
+	body := bodyOf(req)
+	if op == "UpdateItem" && strings.Contains(body, `"#work"`) && !strings.Contains(body, `"#rev"`) {
+		op = resuming
+	}
 	var rows []string
-	for _, match := range keyParts.FindAllStringSubmatch(bodyOf(req), none) {
+	for _, match := range keyParts.FindAllStringSubmatch(body, none) {
 		rows = append(rows, match[1])
 	}
 	slices.Sort(rows) // the fields of the body have no fixed order
