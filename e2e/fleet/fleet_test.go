@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/e2e/settings"
 	"github.com/dynamolease/dynamolease/internal/testkit"
 )
@@ -49,6 +50,27 @@ func TestFleet(t *testing.T) {
 	}
 	t.Logf("%d runs, %.0f node-hours, %d requests, %d moves, events %v, seed %d",
 		total.Runs, total.NodeHours, total.Requests, total.Moves, total.Events, total.Seed)
+}
+
+// Ten nodes share a thousand partitions for more than an hour, on a table without transactions, and
+// keep the promises CO1 to CO11, CO13, CO14 and CO15 in all events.
+func TestLargeFleetWithoutTransactions(t *testing.T) {
+	if !settings.Long() {
+		t.Skip("runs in the long proof")
+	}
+	for seed := uint64(1); ; seed++ {
+		sc := newScript(seed, scale{nodes: 10, kinds: everything(), turns: true})
+		if len(sc.first) != 10 || sc.mode != coordinator.Sessions {
+			continue
+		}
+		sc.partitions, sc.hard = 1000, false
+		sum := simulate(t, testkit.Server(t), sc)
+		if sum.hours < 10 {
+			t.Errorf("%.1f node-hours", sum.hours)
+		}
+		t.Logf("seed %d: %.0f node-hours, %d requests, %d moves, events %v", seed, sum.hours, sum.requests, sum.moves, sum.events)
+		return
+	}
 }
 
 // scaleOf returns the scale of a seed's script. Together the eight seeds of the short run have all

@@ -57,6 +57,9 @@ func (s *simulation) start(name string) *node {
 	}
 	n.path.Latency(s.script.latency)
 	n.path.Every("", n.meet(s.gate))
+	if s.script.mode == coordinator.Sessions { // which need no transactions
+		n.path.Every("TransactWriteItems", dynamotest.Reply(400, "ValidationException", "The table has no transactions."))
+	}
 	quiet := slog.New(slog.DiscardHandler)
 	var err error
 	n.store, err = dynamolease.New(n.path.Client(), s.table, func(o *dynamolease.Options) {
