@@ -169,13 +169,11 @@ func TestOwnershipBesideWorkLS43(t *testing.T) {
 					t.Run(name+"/"+op+"/"+where+"/"+work, func(t *testing.T) {
 						inVirtualTime(t, func(w *world) {
 							l := &locks{locked: make(map[string]bool)}
-							a, other := l.on(w.node(how)), w.node(how)
+							a := l.on(w.node(how))
 							prepareFenced(a)
-							lease := a.lease
+							lease, other := a.lease, a
 							if apart {
 								other = l.on(w.node(how))
-							} else {
-								other = a
 							}
 							for _, n := range []*node{a, other} {
 								n.Path.Latency(5 * time.Millisecond)
