@@ -71,7 +71,8 @@ func (s sessions) live(id string, from, to int64) bool {
 		if i+1 < len(list) {
 			until = list[i+1].at
 		}
-		if e.at <= to && until >= from && e.exp > from-uncertainty {
+		seen := e.at + max(0, e.silent-e.at)/2 // a heartbeat that was seen to come counts for half a ttl, however late it is
+		if e.at <= to && until >= from && max(e.exp, seen) > from-uncertainty {
 			return true
 		}
 	}
