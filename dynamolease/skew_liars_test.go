@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -288,6 +289,10 @@ func TestHeartbeatTakesBackAnErrorLS48(t *testing.T) {
 		}
 		lease := a.take(1)
 		died := time.Now()
+		exp, err := strconv.ParseInt(numberOf(a.sessionRow()["exp"]), 10, 64)
+		if left := time.UnixMilli(exp).Sub(died); err != nil || left > ttl+graceOfExpiry {
+			w.Errorf("the session's row expires in %v, %v", left, err)
+		}
 		for {
 			if _, acquired, err := b.Acquire(w.Context(), w.group, 1, "b", ttl); err != nil {
 				w.Fatal(err)
