@@ -203,6 +203,9 @@ func TestTwoAnswersOfAProxyAtTheStartLS48(t *testing.T) {
 					b.Path.Next("", dated(dynamotest.Proxy(503), off))
 				}
 				b.refused(0, "b")
+				if earliest, latest, ok := b.Now(); !ok || time.Now().Before(earliest) || time.Now().After(latest) {
+					w.Errorf("the time is %v to %v, %v", earliest, latest, ok)
+				}
 				if held.Remaining() == 0 {
 					w.Error("the first holder's lease has run out")
 				}

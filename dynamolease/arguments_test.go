@@ -167,6 +167,7 @@ func TestMalformedRowsLS30(t *testing.T) {
 			"exp of text":        func(r map[string]attributeValue) { r["exp"] = text("soon") },
 			"rev missing":        func(r map[string]attributeValue) { delete(r, "rev") },
 			"rev of number":      func(r map[string]attributeValue) { r["rev"] = number("1") },
+			"lasts of text":      func(r map[string]attributeValue) { r["lasts"] = text("10") },
 			"ttl of text":        func(r map[string]attributeValue) { r["ttl"] = text("1") },
 		}
 		partition := 0

@@ -71,7 +71,7 @@ func textOf(value types.AttributeValue) string {
 func FuzzLeaseRow(f *testing.F) {
 	for _, text := range []string{
 		plainLease, sessionLease, freeLease, plainLease + "epoch N -1\n", plainLease + "exp S soon\n", plainLease + "owner S \n",
-		plainLease + "owner NULL\n", sessionLease + "service N 1\n", freeLease + "epoch N 9223372036854775808\n", plainLease + "sk S P#-000000007\n",
+		plainLease + "owner NULL\n", plainLease + "lasts N 10000\n", plainLease + "lasts S long\n", freeLease + "lasts N 1\n", sessionLease + "service N 1\n", freeLease + "epoch N 9223372036854775808\n", plainLease + "sk S P#-000000007\n",
 		plainLease + "checkpoint S text\n", plainLease + "rev SS a,b\n", plainLease + "exp N 1e13\n", "",
 		freeLease + "exp N 1\n", freeLease + "session S a#1\n", freeLease + "service S shop\n", plainLease + "service S shop\n",
 		sessionLease + "exp N 1\n", freeLease + "owner S a\n",

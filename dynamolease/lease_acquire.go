@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
@@ -61,7 +62,9 @@ type acquisition struct {
 	holder holder
 	ttl    time.Duration // of the lease, or of the session that will hold it
 
-	other memberRow // the session's row, if another session has the lease; empty when it is not there
+	other   memberRow       // the session's row, if another session has the lease; empty when it is not there
+	renewed bool            // the lease has its own expiry, and another holder was just seen to renew it
+	looked  elapsed.Reading // before the row of such a lease was read
 
 	epoch    int64    // of an acquisition where there was no row
 	base     string   // the rev of the row that the latest attempt built on
@@ -81,8 +84,16 @@ func (a *acquisition) run(ctx context.Context) (rowstore.Changed[leaseRow], erro
 		a.store.leases.Keep(a.key, done.Known, done.Applied.At)
 	case !done.Known.Row.heldBy(a.holder):
 		a.store.leases.Forget(a.key)
+		a.refused(done.Known.Row)
 	}
 	return done, err
+}
+
+// refused notes a row for the next attempt to acquire the lease.
+func (a *acquisition) refused(row leaseRow) {
+	if row.owner != "" && row.holder != a.holder && !row.inSession() {
+		a.store.watch.note(row.watched(), a.looked)
+	}
 }
 
 func (a *acquisition) change() rowstore.Change[leaseRow] {
@@ -98,26 +109,31 @@ func (a *acquisition) change() rowstore.Change[leaseRow] {
 	}
 }
 
-// consult looks at the session that holds the lease, and closes it if it is surely dead. That a
+// consult looks at another holder of the lease. A session it closes if that is surely dead. That a
 // session has no row is a death only because the row is read after the lease's row was: the session
 // may have opened since any earlier reading.
 func (a *acquisition) consult(
 	ctx context.Context, row leaseRow, at rowstore.Moment, budget *request.Budget, timeout time.Duration,
 ) (err error) {
-	a.other = memberRow{}
-	if row.inSession() && row.holder != a.holder {
+	a.other, a.renewed = memberRow{}, false
+	switch {
+	case row.owner == "" || row.holder == a.holder:
+	case row.inSession():
 		a.other, err = a.store.session(ctx, row.session, at, budget, timeout)
+	default:
+		a.looked = at.Start
+		_, a.renewed = a.store.watch.judge(row.watched(), a.looked)
 	}
 	return err
 }
 
 // live reports whether the holder of the row may still be there. Another session is, until it is
-// closed.
+// closed, and so is a holder that was just seen to write the row.
 func (a *acquisition) live(row leaseRow, at rowstore.Moment) bool {
 	if row.inSession() {
 		return row.holder == a.holder || a.other.rev != "" && !a.other.over()
 	}
-	return row.unexpired(at)
+	return a.renewed || row.unexpired(at)
 }
 
 func (a *acquisition) propose(seen rowstore.Known[leaseRow], at rowstore.Moment) (rowstore.Proposal[leaseRow], error) {

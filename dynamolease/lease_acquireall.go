@@ -112,6 +112,7 @@ func (j *joint) next(ctx context.Context) (rowstore.Send, error) {
 	for _, p := range j.parts {
 		if row := p.seen.Row; p.live(row, at) && !row.heldBy(p.holder) {
 			j.others = append(j.others, p.describe(row))
+			p.refused(row)
 		}
 	}
 	if len(j.others) > 0 {
@@ -138,7 +139,7 @@ func (j *joint) look(ctx context.Context) (rowstore.Moment, error) {
 		}
 		p.seen.See(found[p.key].Row)
 		var known bool
-		if p.other, known = sessions[p.seen.Row.session]; known {
+		if p.other, known = sessions[p.seen.Row.session]; known && p.seen.Row.inSession() {
 			continue
 		}
 		if err := p.consult(ctx, p.seen.Row, view.At, j.budget, rows.Timeout(j.ttl)); err != nil {

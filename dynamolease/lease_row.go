@@ -20,6 +20,7 @@ type leaseRow struct {
 	holder
 	epoch      int64
 	exp        int64 // store time in milliseconds, of a lease with its own expiry
+	lasts      int64 // the ttl of such a lease in milliseconds; 0 where the row does not say
 	ttl        int64 // epoch seconds, only for DynamoDB's own clean-up
 	revoked    bool  // nothing extends it any more
 	checkpoint []byte
@@ -44,6 +45,9 @@ func decodeLease(row rowstore.Item) (leaseRow, error) {
 		}
 	default:
 		lease.owner, lease.exp = d.Text(attrOwner), d.Positive(attrExp)
+		if d.Has(attrLasts) {
+			lease.lasts = d.Positive(attrLasts)
+		}
 	}
 	if d.Has(attrTTL) {
 		lease.ttl = d.Positive(attrTTL)
@@ -91,6 +95,7 @@ func (r leaseRow) Attributes() []rowstore.Attribute {
 	list := []rowstore.Attribute{
 		{Name: attrEpoch, Value: rowstore.Number(r.epoch)}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
 		{Name: attrOwner}, {Name: attrExp}, {Name: attrService}, {Name: attrSession}, {Name: attrTTL}, {Name: attrRevoked},
+		{Name: attrLasts},
 	}
 	if r.owner != "" {
 		list[2].Value = rowstore.Text(r.owner)
@@ -108,6 +113,9 @@ func (r leaseRow) Attributes() []rowstore.Attribute {
 	if r.revoked {
 		list[7].Value = rowstore.Number[int64](1)
 	}
+	if r.lasts > 0 {
+		list[8].Value = rowstore.Number(r.lasts)
+	}
 	return list
 }
 
@@ -116,6 +124,9 @@ func (r leaseRow) Attributes() []rowstore.Attribute {
 func (r leaseRow) unexpired(at rowstore.Moment) bool {
 	return r.owner != "" && !r.inSession() && r.exp > at.Earliest()
 }
+
+// watched returns what others see of the row of a lease with its own expiry.
+func (r leaseRow) watched() watched { return watched{r.key, r.rev, r.exp, r.lasts} }
 
 // heldBy reports whether h has the lease and may keep it.
 func (r leaseRow) heldBy(h holder) bool { return r.holder == h && !r.revoked }
@@ -134,10 +145,10 @@ func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore
 	}
 	if h.inSession() {
 		// The session decides whether it is live, and so the row must stay for as long: it has no ttl.
-		next.exp, next.ttl = 0, 0
+		next.exp, next.lasts, next.ttl = 0, 0, 0
 		return next, nil
 	}
-	next.exp = at.Expiry(ttl)
+	next.exp, next.lasts = at.Expiry(ttl), ttl.Milliseconds()
 	if extend {
 		next.exp = max(next.exp, r.exp)
 	}
@@ -146,7 +157,7 @@ func (r leaseRow) acquired(h holder, extend bool, ttl time.Duration, at rowstore
 
 // freed returns the row without a holder. It keeps its epoch.
 func (r leaseRow) freed(at rowstore.Moment, keep retention) leaseRow {
-	r.holder, r.exp, r.revoked = holder{}, 0, false
+	r.holder, r.exp, r.lasts, r.revoked = holder{}, 0, 0, false
 	return r.dated(at.Latest(), keep)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // A memoryTable is a table in memory for one process: it holds every condition for true. It is fast, and that is all.
@@ -127,8 +128,8 @@ var passages = map[string]func(p *passage, partition int) error{
 		return err
 	},
 	"held by another": func(p *passage, partition int) error {
-		p.table.rows[fmt.Sprintf("L#g\nP#%010d", partition)] = with(with(with(with(key("L#g", fmt.Sprintf("P#%010d", partition)),
-			"owner", text("z")), "rev", text("r")), "epoch", number("5")), "exp", number("99999999999999"))
+		p.table.rows[fmt.Sprintf("L#g\nP#%010d", partition)] = with(with(with(with(with(key("L#g", fmt.Sprintf("P#%010d", partition)),
+			"owner", text("z")), "rev", text("r")), "epoch", number("5")), "exp", number("99999999999999")), "lasts", number("60000"))
 		_, _, err := p.Store.Acquire(p.ctx, "g", partition, "a", time.Minute)
 		return errors.Join(err, p.renew(partition), p.release(partition))
 	},
@@ -226,6 +227,7 @@ func TestRememberedLS56(t *testing.T) {
 				table := &memoryTable{rows: make(map[string]attributes)}
 				store, err := dynamolease.New(table, "leases", func(o *dynamolease.Options) {
 					o.Clock = dynamolease.NodeClock(time.Second)
+					o.Elapsed = testkit.NewClock().Elapsed
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -47,8 +47,13 @@ func (s *Store) readSession(
 // when it has surely expired by the store's clock, or has sent no heartbeat for its ttl by this
 // node's own clock: whichever is certain first. If a heartbeat was seen to come, no clock says more.
 func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
-	dead, fresh := s.watch.see(row, at.Start)
-	return fresh || row.live(at) && !dead
+	if row.over() {
+		return false
+	}
+	seen := watched{row.key, row.rev, row.exp, row.lasts}
+	dead, renewed := s.watch.judge(seen, at.Start)
+	s.watch.note(seen, at.Start)
+	return renewed || row.live(at) && !dead
 }
 
 // A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,9 @@ func acquireBoth(b *node) (int, error) {
 }
 
 func takeOver(b *node) (int, error) {
-	b.open("b", ttl)
+	if b.session == nil || b.session.Remaining() == 0 {
+		b.open("b", ttl)
+	}
 	_, acquired, err := b.session.Acquire(b.w.Context(), b.w.group, 1)
 	return count(!acquired), err
 }
@@ -151,6 +154,108 @@ func TestHeartbeatsThatAreSeenLS50(t *testing.T) {
 	}
 }
 
+// LS50: the same of leases with an expiry of their own, whose renewals an acquisition that was refused has seen.
+func TestRenewalsThatAreSeenLS50(t *testing.T) {
+	acquire := func(b *node) (int, error) {
+		_, acquired, err := b.Acquire(b.w.Context(), b.w.group, 1, "b", ttl)
+		return count(!acquired), err
+	}
+	for name, c := range map[string]struct {
+		look func(b *node) (int, error)
+		last func(b *node, held dynamolease.Lease) (int, error)
+	}{
+		"Acquire":         {acquire, nil},
+		"AcquireAll":      {acquireBoth, nil},
+		"Session.Acquire": {takeOver, nil},
+		"Revoke": {acquire, func(b *node, held dynamolease.Lease) (int, error) {
+			_, over, err := b.Revoke(b.w.Context(), b.w.group, 1, held.Epoch)
+			return count(!over), err
+		}},
+		"Forget": {acquire, func(b *node, _ dynamolease.Lease) (int, error) {
+			var held *dynamolease.HeldError
+			err := b.Forget(b.w.Context(), b.w.group, 1)
+			if errors.As(err, &held) {
+				return 1, nil
+			}
+			return 0, err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a, b := w.node(), w.node()
+				lease := a.acquire(1, "a")
+				look := func(by func(b *node) (int, error), want int) {
+					w.Helper()
+					if held, err := by(b); err != nil || held != want {
+						w.Fatalf("%d held, want %d, %v, with %v left", held, want, err, lease.Remaining())
+					}
+				}
+				for n := range 200 {
+					if n == 20 {
+						b.dates(func(_ int, now time.Time) string { return httpDate(now.Add(20 * time.Second)) })
+					}
+					renewed := a.renew("a", 1)
+					if len(renewed) != 1 {
+						w.Fatal("the holder has lost its lease")
+					}
+					lease = renewed[0]
+					look(c.look, 1)
+					time.Sleep(3 * time.Second)
+				}
+				if earliest, _, ok := b.Now(); !ok || !earliest.After(time.Now()) {
+					w.Error("the node has not been misled: the test shows nothing")
+				}
+				if c.last != nil {
+					a.renew("a", 1)
+					look(func(b *node) (int, error) { return c.last(b, lease) }, 1)
+					return
+				}
+				time.Sleep(ttl)
+				look(c.look, 0)
+			})
+		})
+	}
+}
+
+// LS50: what an acquisition has seen of a lease counts for half of the ttl that the lease has now, and is no reason to keep
+// one that nobody renews.
+func TestSeenRenewalsEndLS50(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a, b := w.node(), w.node()
+		a.acquire(1, "a")
+		b.refused(1, "b")
+		died := time.Now()
+		if lease, acquired, err := a.Acquire(w.Context(), w.group, 1, "a", 2*ttl); err != nil || !acquired {
+			w.Fatal(lease, err)
+		}
+		for {
+			if _, acquired, err := b.Acquire(w.Context(), w.group, 1, "b", ttl); err != nil {
+				w.Fatal(err)
+			} else if acquired {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if late := time.Since(died) - 2*ttl; late < 0 || late > graceOfExpiry {
+			w.Errorf("taken %v after its end", late)
+		}
+		if got := numberOf(b.row(1)["lasts"]); got != decimal(ttl.Milliseconds()) {
+			w.Errorf("the row lasts %q", got)
+		}
+		b.release(1, "b")
+		if row := b.row(1); row["lasts"] != nil {
+			w.Error("a free row lasts")
+		}
+		b.acquire(1, "b")
+		b.release(1, "b")
+		a.open("a", ttl)
+		a.take(1)
+		if row := b.row(1); row["lasts"] != nil {
+			w.Error("a row in a session lasts")
+		}
+	})
+}
+
 // LS50: a row from memory that another owner holds is read again before it is judged.
 func TestMemoryIsReadAgainLS50(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
@@ -184,6 +289,10 @@ func TestHeartbeatTakesBackAnErrorLS48(t *testing.T) {
 		}
 		lease := a.take(1)
 		died := time.Now()
+		exp, err := strconv.ParseInt(numberOf(a.sessionRow()["exp"]), 10, 64)
+		if left := time.UnixMilli(exp).Sub(died); err != nil || left > ttl+graceOfExpiry {
+			w.Errorf("the session's row expires in %v, %v", left, err)
+		}
 		for {
 			if _, acquired, err := b.Acquire(w.Context(), w.group, 1, "b", ttl); err != nil {
 				w.Fatal(err)

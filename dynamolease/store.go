@@ -27,7 +27,7 @@ type Store struct {
 	working *rowstore.KeyedLock // leases under which fenced work is going on
 	works   *knownWorks
 	closed  *closedSessions
-	watch   *sessionWatch
+	watch   *rowWatch
 	drains  refreshes
 
 	// requests has the leases whose rows a fenced request or a renewal is on its way to.
@@ -81,7 +81,7 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		requests:  rowstore.NewKeyedLock(),
 		works:     newKnownWorks(),
 		closed:    newClosedSessions(),
-		watch:     newSessionWatch(times),
+		watch:     newRowWatch(times),
 		drains:    refreshes{last: make(map[rowstore.Key]time.Duration)},
 	}, nil
 }

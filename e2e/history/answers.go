@@ -118,7 +118,8 @@ func (w *world) inspectMembers(lines map[rowKey]timeline, c *call) {
 		}
 		was := func(r row) bool {
 			return r.text("address") == m.Address && r.number("exp") == m.ExpiresAt.UnixMilli() && r.number("left") == 0 && r.number("signals") == m.Signals &&
-				slices.Equal(r.texts("groups"), m.Groups) && (w.vague() || r.number("exp") > w.earliest(c.began)-uncertainty-latest.Milliseconds())
+				slices.Equal(r.texts("groups"), m.Groups) && (w.vague() || r.number("exp") > w.earliest(c.began)-uncertainty ||
+				m.Session != "" && w.sessions().live(m.Session, w.earliest(c.began), w.latest(c.ended)))
 		}
 		if !slices.ContainsFunc(lines[rowKey{"M#" + service, "N#" + name}].between(c.from, c.to), was) {
 			w.problem("the answer lists %s as a member that it never was: %v", m.Node, c)

@@ -13,6 +13,7 @@ type leaseState struct {
 	epoch      int64
 	exp        int64
 	promised   int64 // the latest expiry in an answer to the holder
+	seen       int64 // until when another call may rely on having seen its row renewed
 	checkpoint string
 	revoked    bool // no call may extend it any more
 	leavers    leavers
@@ -95,6 +96,12 @@ func (m machine) mayLive(s leaseState, in leaseInput) bool {
 	return m.sessions.live(s.session, in.from, in.to)
 }
 
+// mayStand reports whether a call of somebody else may take the lease for live. So it may, after it
+// has expired, if the call has seen that its row was renewed: by a request that arrived late.
+func (m machine) mayStand(s leaseState, in leaseInput) bool {
+	return m.mayLive(s, in) || s.owner != "" && s.session == "" && s.seen > in.from-uncertainty
+}
+
 // mayBeOver reports whether the lease can have expired by the end of the operation. In the state
 // that it returns, the time has reached the expiry.
 func (m machine) mayBeOver(s leaseState, in leaseInput) (leaseState, bool) {
@@ -126,7 +133,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 	case acquired:
 		return m.acquire(s, in, out)
 	case held:
-		return s, (!mine || s.revoked) && s.matches(out) && m.mayLive(s, in)
+		return s, (!mine || s.revoked) && s.matches(out) && m.mayStand(s, in)
 	case listed:
 		return s, s.matches(out) && m.mayLive(s, in)
 	case unlisted:
@@ -185,7 +192,7 @@ func (m machine) step(s leaseState, in leaseInput, out leaseOutput) (leaseState,
 }
 
 func (s leaseState) free() leaseState {
-	s.owner, s.session, s.exp, s.promised, s.revoked = "", "", 0, 0, false
+	s.owner, s.session, s.exp, s.promised, s.seen, s.revoked = "", "", 0, 0, 0, false
 	return s
 }
 
@@ -216,8 +223,11 @@ func (m machine) acquire(s leaseState, in leaseInput, out leaseOutput) (leaseSta
 	}
 	if in.session != "" {
 		next.exp = 0
-	} else if !out.unheard {
-		next.promised = out.exp
+	} else {
+		next.seen = in.to + in.ttl/2
+		if !out.unheard {
+			next.promised = out.exp
+		}
 	}
 	follows := out.epoch == s.epoch+1
 	if !s.exists {
@@ -232,7 +242,7 @@ func (m machine) extend(s leaseState, in leaseInput, out leaseOutput) (leaseStat
 		return s, ok
 	}
 	ok = ok && out.exp >= s.promised && m.lasts(in, out)
-	s.exp = out.exp
+	s.exp, s.seen = out.exp, in.to+in.ttl/2
 	if !out.unheard {
 		s.promised = out.exp
 	}

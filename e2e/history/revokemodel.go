@@ -14,7 +14,7 @@ func (m machine) revoke(s leaseState, in leaseInput, out leaseOutput) (leaseStat
 		next.epoch, next.highest = s.epoch+1, max(s.highest, s.epoch+1)
 		return next, its && over && out.epoch == next.epoch && out.checkpoint == s.checkpoint
 	case standing:
-		return s, its && s.revoked && s.matches(out) && m.mayLive(s, in)
+		return s, its && s.revoked && s.matches(out) && m.mayStand(s, in)
 	default:
 		nothing := !s.exists && out.owner == "" && out.epoch == 0
 		return s, !its && (nothing || s.matches(out))

@@ -5,16 +5,20 @@ import "math"
 // sessions holds the expiries of each session over time, from its row in the table.
 type sessions map[string][]extension
 
-// An extension is the expiry in the row of a session from some time on, and the time at which who
-// watches the row knows that the session is dead: its own ttl after the row last changed. All are
-// the store's time, in milliseconds. The expiry of a closed session is 1, and so is that of a
-// session whose row no longer exists.
-type extension struct{ at, exp, silent int64 }
+// An extension is the expiry in the row of a session from some time on. It also says when anybody
+// who watches the row knows that the session is dead, its own ttl after the row last changed, and
+// until when anybody who has seen it change takes it for alive, whatever the expiry. All are the
+// store's time, in milliseconds. The expiry of a closed session is 1, and so is that of a session
+// whose row no longer exists.
+type extension struct{ at, exp, silent, seen int64 }
 
 func newExtension(at int64, r row) extension {
 	e := extension{at: at, exp: max(1, r.number("exp"))}
 	if lasts := r.number("lasts"); lasts > 0 {
 		e.silent = at + lasts
+		if e.exp > 1 {
+			e.seen = at + lasts/2
+		}
 	}
 	return e
 }
@@ -71,8 +75,7 @@ func (s sessions) live(id string, from, to int64) bool {
 		if i+1 < len(list) {
 			until = list[i+1].at
 		}
-		seen := e.at + max(0, e.silent-e.at)/2 // a heartbeat that was seen to come counts for half a ttl, however late it is
-		if e.at <= to && until >= from && max(e.exp, seen) > from-uncertainty {
+		if e.at <= to && until >= from && max(e.exp, e.seen) > from-uncertainty {
 			return true
 		}
 	}

@@ -119,7 +119,7 @@ func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, ne
 		answer = new(Answer)
 	}
 	var conn connection
-	if request, ok := in.Request.(*smithyhttp.Request); ok && s.clock.Contested() {
+	if request, ok := in.Request.(*smithyhttp.Request); ok && s.clock.Unsettled() {
 		request.Close = true // the next request goes over another connection, perhaps to another machine
 	}
 	answer.sent = true

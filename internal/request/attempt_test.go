@@ -16,9 +16,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/storeclock"
 )
 
-// A machine of the store's has a wrong clock, and the client's kept connection ends there: from the first answer that
-// contradicts on, each request goes over a connection of its own, until a minute has passed.
-func TestContestedAsksOverNewConnectionsLS48(t *testing.T) {
+// While nothing is agreed, each request goes over a connection of its own. Then a machine of the store's has a wrong clock, and
+// the client's kept connection ends there: from the first answer that contradicts on it is so again, until a minute has passed.
+func TestUnsettledAsksOverNewConnectionsLS48(t *testing.T) {
 	var passed atomic.Int64 // by the node's clock, and the store's
 	var liar string         // the connection that ends at the machine
 	var connections []string
@@ -68,6 +68,9 @@ func TestContestedAsksOverNewConnectionsLS48(t *testing.T) {
 		}
 		slices.Sort(connections)
 		return len(slices.Compact(connections))
+	}
+	if got := opened(5); got != 5 {
+		t.Errorf("%d connections for the first 5 requests, while nothing is agreed, want 5", got)
 	}
 	if got := opened(6); got == 6 {
 		t.Error("no connection is kept")

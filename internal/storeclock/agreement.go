@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// firmMin is how many samples must vote before what they agree on stays.
+	// firmMin is how many samples must vote before what they agree on stays. They must have come over
+	// two connections at least: all that come over one are the word of one machine.
 	firmMin = 5
 
 	// contestWindow is how long connections have a say in whether an agreement is lost.
@@ -64,14 +65,14 @@ func (a *agreement) carried(now elapsed.Reading, p drift) interval {
 
 // contradicted reports whether a new sample cannot be true if the agreement is. It notes the stance
 // of the connection that the sample came over.
-func (a *agreement) contradicted(s sample, connection string, p drift, cfg Config) bool {
+func (a *agreement) contradicted(s sample, p drift, cfg Config) bool {
 	if !a.valid {
 		return false
 	}
 	held := a.carried(s.received, p)
 	low, high := s.lowAt(s.received, p).add(-cfg.Margin), s.highAt(s.received, p).add(cfg.Margin+cfg.Slack)
 	contradicts := low > held.high.add(cfg.Slack) || high < held.low
-	a.hear(stance{connection, s.received.Min, contradicts})
+	a.hear(stance{s.connection, s.received.Min, contradicts})
 	if contradicts {
 		a.suspects.add(s)
 	}
@@ -112,10 +113,13 @@ func (a *agreement) contested(now elapsed.Reading) bool {
 	return slices.ContainsFunc(a.stances, func(s stance) bool { return s.contradicts && now.Min-s.at <= contestWindow })
 }
 
-// forget gives the agreement up if the local clocks do not agree any more on how old it is.
-func (a *agreement) forget(now elapsed.Reading, p drift) {
-	if a.valid && !(sample{sent: a.at}).agreed(now, p) {
+// forget gives the agreement up if the local clocks do not agree any more on how old it is, and
+// reports whether it did.
+func (a *agreement) forget(now elapsed.Reading, p drift) bool {
+	if a.valid && !agreed(a.at, now, p) {
 		*a = agreement{}
+		return true
 	}
 	a.suspects.forget(now, p)
+	return false
 }

@@ -3,8 +3,11 @@ package storeclock
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // A fleet is the machines of the store as one node meets them: each connection ends at one of them.
@@ -13,15 +16,19 @@ type fleet struct {
 	random *rand.Rand
 	wrong  []time.Duration // of each machine's clock
 
-	kept    int // the machine of the connection that is kept
+	open    bool // a connection is kept
+	kept    int  // its machine
 	dials   int
 	expired time.Duration // how often a kept connection is dropped; zero for never
 	dialled time.Duration
 }
 
-// ask makes a request over the connection that the node keeps, or over a new one where the clock wants that.
+// ask makes a request over the connection that the node keeps, or over a new one. The connection is closed afterwards where the
+// clock wants to hear other machines.
 func (f *fleet) ask() {
-	if old := f.n.reading.Min - f.dialled; f.dials == 0 || f.n.clock.Contested() || f.expired > 0 && old > f.expired {
+	closing := f.n.clock.Unsettled()
+	defer func() { f.open = !closing }()
+	if old := f.n.reading.Min - f.dialled; !f.open || f.expired > 0 && old > f.expired {
 		f.kept = f.random.IntN(len(f.wrong))
 		f.dials++
 		f.dialled = f.n.reading.Min
@@ -81,8 +88,8 @@ func (f *fleet) begin(t *testing.T, d time.Duration) {
 func TestOneConnectionLS48(t *testing.T) {
 	for _, off := range []time.Duration{20 * time.Second, -20 * time.Second, time.Hour} {
 		n := newWorld(0).join(0)
-		for range 30 {
-			n.ask(reply{over: "true"})
+		for i := range 30 {
+			n.ask(reply{over: fmt.Sprint("true ", i%2)})
 			n.w.pass(time.Second)
 			n.clock.Now()
 		}
@@ -90,7 +97,7 @@ func TestOneConnectionLS48(t *testing.T) {
 			n.ask(reply{off: off, over: "false"})
 			n.w.pass(time.Second)
 			n.contains(t, 0)
-			if !n.clock.Contested() {
+			if !n.clock.Unsettled() {
 				t.Fatal("not contested")
 			}
 		}
@@ -117,7 +124,7 @@ func TestAgreementIsGivenUp(t *testing.T) {
 				}
 				n.w.now = n.w.now.Add(off) // as if the node had not seen that time pass
 				start, answers := n.reading.Min, 0
-				for ; n.clock.Contested() || answers == 0; answers++ {
+				for ; n.clock.Unsettled() || answers == 0; answers++ {
 					n.ask(reply{over: fmt.Sprint("after ", answers)})
 					n.w.pass(c.every)
 				}
@@ -151,8 +158,8 @@ func TestAgreementWidensByTheDrift(t *testing.T) {
 // What a liar can still do: it answers all, from the first answer on.
 func TestWrongFromTheFirstAnswerOn(t *testing.T) {
 	n := newWorld(0).join(0)
-	for range 30 {
-		n.ask(reply{off: 20 * time.Second, over: "false"})
+	for i := range 30 {
+		n.ask(reply{off: 20 * time.Second, over: fmt.Sprint("false ", i%2)})
 		n.w.pass(time.Second)
 	}
 	if b := n.mustNow(t); !b.Earliest.After(n.w.now) {
@@ -164,4 +171,126 @@ func TestWrongFromTheFirstAnswerOn(t *testing.T) {
 		n.w.pass(time.Second)
 	}
 	n.contains(t, 0)
+}
+
+// LS48: while nothing is agreed, all the answers over one connection agree nothing, however many they are, and the next
+// requests are to go over others. Two connections agree.
+func TestOneConnectionAgreesNothingLS48(t *testing.T) {
+	for name, lose := range map[string]func(n *node){
+		"at the start": func(*node) {}, "after a suspend": func(n *node) { n.suspend(time.Minute) },
+		"after a step": func(n *node) { n.stepWall(640 * time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newWorld(0).join(0)
+			if name != "at the start" {
+				for i := range 10 {
+					n.ask(reply{over: fmt.Sprint("before ", i)})
+				}
+				if n.clock.Unsettled() {
+					t.Fatal("nothing is agreed")
+				}
+			}
+			lose(n)
+			for i := range 100 {
+				if !n.clock.Unsettled() {
+					t.Fatalf("agreed after %d answers over one connection", i)
+				}
+				n.ask(reply{off: 640 * time.Second, over: "false"})
+				n.w.pass(time.Second)
+			}
+			for i := 0; n.clock.Unsettled(); i++ { // ten right answers for each wrong one that is kept
+				if i > 10*maxSamples {
+					t.Fatal("never agreed")
+				}
+				n.ask(reply{over: fmt.Sprint("true ", i)})
+				n.w.pass(time.Second)
+			}
+			n.contains(t, 0)
+		})
+	}
+}
+
+// LS48: the clocks of a node disagree, and the connection that it has kept ends at the one machine whose clock is wrong. That
+// machine is asked once, and nothing is agreed with it.
+func TestKeptConnectionAfterAStepLS48(t *testing.T) {
+	for _, wrong := range []time.Duration{640 * time.Second, -640 * time.Second, 20 * time.Second} {
+		for seed := range uint64(20) {
+			f := &fleet{n: newWorld(0).join(0), random: rand.New(rand.NewPCG(seed, 2)), wrong: make([]time.Duration, 4)}
+			f.begin(t, time.Minute)
+			if !f.open {
+				t.Fatal("no connection is kept")
+			}
+			f.wrong[f.kept] = wrong
+			f.n.stepWall(time.Hour)
+			f.ask()
+			f.wrong = slices.Delete(f.wrong, f.kept, f.kept+1) // no new connection ends there
+			f.ask()
+			f.ask()
+			f.pass(t, time.Minute, time.Second)
+			if f.n.clock.Unsettled() {
+				t.Error("nothing is agreed after a minute")
+			}
+		}
+	}
+}
+
+// A clock of the node is slewed, by up to a twelfth: what was agreed stays as long as requests are made now and then, and takes
+// in how far the clocks part.
+func TestSlewedClocksKeepTheAgreement(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNode(t)
+		for i := range 8 {
+			n.ask(reply{over: fmt.Sprint(i)})
+			n.w.pass(300 * time.Millisecond)
+		}
+		for range rapid.IntRange(1, 100).Draw(t, "rounds") {
+			n.slow = rapid.Float64Range(0, 1.0/24).Draw(t, "slow")
+			n.fast = rapid.Float64Range(0, 1.0/24).Draw(t, "fast")
+			n.w.pass(drawDuration(t, 0, 4*time.Second, "pause"))
+			for range 2 {
+				n.ask(reply{there: drawDuration(t, 0, 20*time.Millisecond, "there"), over: "kept"})
+			}
+			n.contains(t, 0)
+			if n.clock.Unsettled() {
+				t.Fatalf("given up at %v", n.reading)
+			}
+			if b := n.mustNow(t); b.Latest.Sub(b.Earliest) > testSlack+3*time.Second {
+				t.Fatalf("the bounds are %v apart", b.Latest.Sub(b.Earliest))
+			}
+		}
+	})
+}
+
+// Whatever the clocks of a node do: as long as the time is known, the bounds hold, and none of an expiry that is written from
+// Latest is owed to a step, beyond what a date leaves open: a longer one makes the time unknown.
+func TestStepsAreNotTakenForSlewing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNode(t)
+		ask := func() {
+			n.ask(reply{there: drawDuration(t, 0, 100*time.Millisecond, "there"), over: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "over")})
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			switch d := drawDuration(t, 0, 15*time.Second, "for"); rapid.IntRange(0, 5).Draw(t, "event") {
+			case 0:
+				n.suspend(d)
+			case 1:
+				n.stepWall(d)
+			case 2:
+				n.slow, n.fast = rapid.Float64Range(0, 1.0/24).Draw(t, "slow"), rapid.Float64Range(0, 1.0/24).Draw(t, "fast")
+			case 3:
+				n.w.pass(d)
+			default:
+				ask()
+			}
+			b, ok := n.clock.Now()
+			if !ok {
+				continue
+			}
+			n.contains(t, 0)
+			// A date leaves a second open, and so do the clocks twice: since the vote, and since the samples before it.
+			if late := b.Latest.Sub(n.w.now); late > testSlack+2*time.Second+2*testMargin+100*time.Millisecond+2*(slewMost+clockTolerance)/2 {
+				t.Fatalf("Latest is %v ahead", late)
+			}
+		}
+	})
 }

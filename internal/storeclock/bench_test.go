@@ -26,7 +26,7 @@ func TestNowDoesNotAllocate(t *testing.T) {
 	}
 	date, _ := ParseDate(header)
 	if got := testing.AllocsPerRun(100, func() {
-		c.add(sample{date: instantOf(date), sent: n.reading, received: n.reading}, "")
+		c.add(sample{date: instantOf(date), sent: n.reading, received: n.reading})
 		c.Now()
 	}); got != 0 {
 		t.Errorf("Now after a response: %v allocations", got)

@@ -77,17 +77,17 @@ func (c *Clock) Observe(sent, received elapsed.Reading, header http.Header, conn
 		return
 	}
 	if date, ok := ParseDate(header); ok {
-		c.add(sample{date: instantOf(date), sent: sent, received: received}, connection)
+		c.add(sample{date: instantOf(date), sent: sent, received: received, connection: connection})
 	}
 }
 
-func (c *Clock) add(s sample, connection string) {
+func (c *Clock) add(s sample) {
 	if !s.ordered() || !s.agreed(s.received, c.drift) {
 		return // for instance, the node was suspended while it waited
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.agreement.contradicted(s, connection, c.drift, c.cfg) {
+	if c.agreement.contradicted(s, c.drift, c.cfg) {
 		if !c.agreement.lost() {
 			return
 		}
@@ -99,15 +99,17 @@ func (c *Clock) add(s sample, connection string) {
 	c.stale = true
 }
 
-// Contested reports whether a response of the last minute contradicts what was
-// agreed. Requests should then go over new connections, to hear other machines.
-func (c *Clock) Contested() bool {
+// Unsettled reports whether requests should go over new connections, to hear
+// other machines: nothing is agreed yet, or a response of the last minute
+// contradicts what was agreed.
+func (c *Clock) Unsettled() bool {
 	if c.cfg.Node {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.agreement.contested(c.cfg.Elapsed())
+	now := c.settle()
+	return !c.agreement.valid || c.agreement.contested(now)
 }
 
 // Now returns bounds on the store's time at this moment. It returns false while
@@ -122,28 +124,25 @@ func (c *Clock) Now() (Bounds, bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// Read inside the mutex, or now could be earlier than a sample or the vote.
-	now := c.cfg.Elapsed()
-	c.forget(now)
-	if c.history.empty() {
-		return Bounds{}, false
-	}
-	if c.stale {
-		c.vote = c.agreement.narrow(c.history.vote(now, c.drift, c.cfg.Margin), c.drift, c.cfg.Margin)
-		c.stale = false
-	}
-	if !c.vote.decided {
+	now := c.settle()
+	if c.history.empty() || !c.vote.decided {
 		return Bounds{}, false
 	}
 	return c.storeBounds(now), true
 }
 
-// forget drops what the local clocks do not agree on the age of any more.
-func (c *Clock) forget(now elapsed.Reading) {
-	if c.history.forget(now, c.drift) {
-		c.stale = true
+// settle drops what the local clocks do not agree on the age of any more, and
+// holds the vote that is due. It returns the present moment.
+func (c *Clock) settle() elapsed.Reading {
+	// Read inside the mutex, or now could be earlier than a sample or the vote.
+	now := c.cfg.Elapsed()
+	forgot := c.history.forget(now, c.drift)
+	forgot = c.agreement.forget(now, c.drift) || forgot
+	if (c.stale || forgot) && !c.history.empty() {
+		c.vote = c.agreement.narrow(c.history.vote(now, c.drift, c.cfg.Margin), c.drift, c.cfg.Margin)
+		c.stale = false
 	}
-	c.agreement.forget(now, c.drift)
+	return now
 }
 
 func (c *Clock) storeBounds(now elapsed.Reading) Bounds {

@@ -26,7 +26,9 @@
 // suspended since or its wall clock stepped. The response is then forgotten:
 // carried on by Max, it would make this node write an expiry that is off by
 // the whole step. When nothing is left, [Clock.Now] says so until the next
-// response.
+// response. Clocks that are slewed part slowly, by a twelfth of the time at the
+// most. That is no reason to forget, until they are a second apart: the low end
+// goes on by Min and the high end by Max, so that the bounds hold.
 //
 // # What a false response can do
 //
@@ -64,12 +66,15 @@
 // More false responses than that, but in the minority and far off, still lose
 // the vote.
 //
-// What at least five samples, and nine in ten, have agreed on stays: later votes
-// go on inside of it, and narrow it. Without them it only widens, by the drift.
-// A response that contradicts it does not vote. For a minute after one, requests
-// go over new connections, so that other machines are heard: see
-// [Clock.Contested]. The agreement is given up, and the suspects vote from the
-// start,
+// What at least five samples, and nine in ten, have agreed on stays, if they came
+// over two connections at least. Until then each request goes over a new
+// connection (see [Clock.Unsettled]): otherwise the one connection that a node
+// has kept through a suspend could make an agreement by itself. Later votes go on
+// inside of the agreement, and narrow it. Without them it only widens, by the
+// drift and as the local clocks part. A response that contradicts it does not
+// vote. For a minute after one, too, requests go over new connections, so that
+// other machines are heard. The agreement is given up, and the suspects vote from
+// the start,
 //
 //   - when the latest responses of at least 20 connections contradict it, and those
 //     are two thirds of all that were heard within a minute;
@@ -78,23 +83,25 @@
 //
 // Connections count, not responses, as each ends at one machine. Where the
 // client's transport does not tell connections apart, each response counts as
-// another.
+// another. Where it has a single connection, which it does not close, nothing is
+// ever agreed: the time is then what the latest responses say by majority.
 //
 // What a liar can still do, if it answers with DynamoDB's own request ids (a
 // proxy's answers are not even observed):
 //
-//   - It gives all responses, or nearly all, from the first one on. The bounds are
-//     then its own, until 20 other connections contradict them
-//     (TestWrongFromTheFirstAnswerOn).
+//   - It gives all responses, or nearly all, from the first one on, or after a
+//     suspend, although each was dialled anew. The bounds are then its own, until 20
+//     other connections contradict them (TestWrongFromTheFirstAnswerOn).
+//   - It gives the first two responses of all. The bounds are then its own, until
+//     two others have outvoted it.
 //   - It gives all responses for more than a minute over five connections, or at
 //     once over twenty, although each was dialled anew. The bounds are then its own, as if this node
 //     had been frozen without noticing (TestAgreementIsGivenUp).
 //
 // Even then a row is taken for expired only if the response that brought it says
-// so too (TestJudgedByTheAnswerLS50 in package dynamolease), and a session whose
-// heartbeats are seen to come is alive (TestHeartbeatsThatAreSeenLS50). So what
-// remains is a plain lease, or a session that was not looked at before, whose
-// row the liar itself brings.
+// so too (TestJudgedByTheAnswerLS50 in package dynamolease), and the holder of a
+// row that is seen to be renewed is there (TestRenewalsThatAreSeenLS50). So what
+// remains is a row that was not looked at before, and that the liar itself brings.
 //
 // A bound that is off does not yet break exclusion: for that, the
 // judge's Earliest must lie beyond the writer's Latest, and between the two are

@@ -20,8 +20,16 @@ const (
 	maxSamples = 64
 
 	// clockTolerance is by how much the local clocks may disagree on the age of
-	// a sample, beyond their drift.
+	// a sample, beyond their drift or what slewing explains.
 	clockTolerance = 50 * time.Millisecond
+
+	// slewShare is the share of a second by which the local clocks part in it at
+	// the most, while one of them is slewed. Chrony's default is a twelfth.
+	slewShare = 10
+
+	// slewMost is by how much they may have parted so. Together with the tolerance
+	// it is less than a second, which a date leaves open anyway.
+	slewMost = 900 * time.Millisecond
 )
 
 // sample is one response: at some moment between sent and received, the
@@ -29,6 +37,7 @@ const (
 type sample struct {
 	date           instant
 	sent, received elapsed.Reading
+	connection     string // that it came over; "" if that is unknown
 }
 
 // ordered reports whether the readings are those of a possible exchange.
@@ -47,14 +56,21 @@ func (s sample) highAt(now elapsed.Reading, p drift) instant {
 	return s.date.add(time.Second + p.atMost(now.Max-s.sent.Max))
 }
 
-// agreed reports whether the local clocks agree on the age of the sample. If
-// they do not, this node was suspended since, or a clock of it stepped, and
-// there is no telling which of them is right. What they disagree on since
-// received they disagree on since sent too, as Max never advances by less than
-// Min.
-func (s sample) agreed(now elapsed.Reading, p drift) bool {
-	low, high := now.Min-s.sent.Min, now.Max-s.sent.Max
-	return high-low <= clockTolerance+2*p.over(low)
+// agreed reports whether the local clocks agree on the age of the sample. See
+// agreed below.
+func (s sample) agreed(now elapsed.Reading, p drift) bool { return agreed(s.sent, now, p) }
+
+// agreed reports whether the local clocks agree on how much time has passed
+// since a reading. If they do not, this node was suspended since, or a clock of
+// it stepped. There is no telling which of them is right, and what is carried on
+// by Max would be off by the whole step.
+//
+// Clocks that are slewed part slowly. Intervals take that in, as their low ends
+// go on by Min and their high ends by Max. How fast they part tells it from a
+// step, and how far bounds what a small step can be mistaken for.
+func agreed(then, now elapsed.Reading, p drift) bool {
+	low, high := now.Min-then.Min, now.Max-then.Max
+	return high-low <= clockTolerance+max(2*p.over(low), min(low/slewShare, slewMost))
 }
 
 // history holds samples in the order in which they were received.
@@ -108,12 +124,9 @@ func (h *history) dropCrowded() {
 // forget drops the samples that are not agreed on, and reports whether there
 // were any.
 func (h *history) forget(now elapsed.Reading, p drift) bool {
-	// The oldest has the most to disagree on: the usual case costs one look.
-	if h.empty() || h.samples[0].agreed(now, p) {
-		return false
-	}
+	n := len(h.samples)
 	h.samples = slices.DeleteFunc(h.samples, func(s sample) bool { return !s.agreed(now, p) })
-	return true
+	return len(h.samples) < n
 }
 
 // vote has the samples vote on the store's time at now.
@@ -130,6 +143,23 @@ func (h *history) vote(now elapsed.Reading, p drift, margin time.Duration) vote 
 	return vote{
 		interval: elected, at: now,
 		decided: n >= firmMin || votes >= 2 && 2*votes > n,
-		firm:    n >= firmMin && 10*votes >= 9*n,
+		firm:    n >= firmMin && 10*votes >= 9*n && h.several(elected, now, p, margin),
 	}
+}
+
+// several reports whether the samples that agree with what was elected came over
+// two connections at least. One without a name counts as another each time.
+func (h *history) several(elected interval, now elapsed.Reading, p drift, margin time.Duration) bool {
+	var one *sample
+	for i := range h.samples {
+		s := &h.samples[i]
+		if s.lowAt(now, p).add(-margin) > elected.high || s.highAt(now, p).add(margin) < elected.low {
+			continue
+		}
+		if one != nil && (s.connection == "" || s.connection != one.connection) {
+			return true
+		}
+		one = s
+	}
+	return false
 }

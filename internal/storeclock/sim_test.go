@@ -31,7 +31,9 @@ type node struct {
 	w       *world
 	reading elapsed.Reading
 	rate    float64 // local seconds per second of the store
-	asleep  bool    // the monotonic clock stands still
+	slow    float64 // by how much a slewed clock makes Min slow, and Max fast
+	fast    float64
+	asleep  bool // the monotonic clock stands still
 	wall    time.Duration
 	clock   *Clock
 }
@@ -57,9 +59,9 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 	for _, n := range w.nodes {
 		local := float64(d) * n.rate
-		n.reading.Max += time.Duration(math.Ceil(local))
+		n.reading.Max += time.Duration(math.Ceil(local * (1 + n.fast)))
 		if !n.asleep {
-			n.reading.Min += time.Duration(math.Floor(local))
+			n.reading.Min += time.Duration(math.Floor(local * (1 - n.slow)))
 		}
 	}
 }

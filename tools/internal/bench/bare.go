@@ -84,7 +84,7 @@ func (b *bare) refused(ctx context.Context, partition int) error {
 func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl REMOVE #service, #session, #revoked",
+		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #lasts = :lasts, #ttl = :ttl REMOVE #service, #session, #revoked",
 		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
@@ -93,6 +93,7 @@ func (b *bare) take(row held) put {
 			":rev":       text(rev),
 			":owner":     text(b.owner),
 			":exp":       number(now.Add(ttl).UnixMilli()),
+			":lasts":     number(ttl.Milliseconds()),
 			":seen_rev0": text(row.rev),
 		},
 		row: held{rev, row.epoch},
@@ -102,7 +103,7 @@ func (b *bare) take(row held) put {
 func leaseNames() map[string]string {
 	return map[string]string{
 		"#epoch": "epoch", "#rev": "rev", "#owner": "owner", "#exp": "exp", "#ttl": "ttl", "#service": "service", "#session": "session",
-		"#revoked": "revoked", "#checkpoint": "checkpoint",
+		"#revoked": "revoked", "#checkpoint": "checkpoint", "#lasts": "lasts",
 	}
 }
 
@@ -117,7 +118,7 @@ func (b *bare) release(ctx context.Context, partition int) error {
 	sk := partitionKey(partition)
 	row, rev := b.rows[sk], uuid.NewString()
 	return b.put(ctx, "L#"+b.group, sk, put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session, #revoked",
+		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #lasts, #service, #session, #revoked",
 		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{

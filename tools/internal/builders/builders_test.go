@@ -21,6 +21,7 @@ func BenchmarkExpression(b *testing.B) {
 				{Name: "epoch", Value: rowstore.Number[int64](1767225600000)}, {Name: "rev", Value: rowstore.Text("r3")},
 				{Name: "owner", Value: rowstore.Text("node-1")}, {Name: "exp", Value: rowstore.Number[int64](1767225610000)},
 				{Name: "service"}, {Name: "session"}, {Name: "ttl", Value: rowstore.Number[int64](1767312010)}, {Name: "revoked"},
+				{Name: "lasts", Value: rowstore.Number[int64](10_000)},
 			})
 		}
 	})
@@ -29,7 +30,8 @@ func BenchmarkExpression(b *testing.B) {
 		for b.Loop() {
 			update := sdk.Set(sdk.Name("epoch"), sdk.Value(1767225600000)).Set(sdk.Name("rev"), sdk.Value("r3")).
 				Set(sdk.Name("owner"), sdk.Value("node-1")).Set(sdk.Name("exp"), sdk.Value(1767225610000)).
-				Remove(sdk.Name("service")).Remove(sdk.Name("session")).Set(sdk.Name("ttl"), sdk.Value(1767312010)).Remove(sdk.Name("revoked"))
+				Remove(sdk.Name("service")).Remove(sdk.Name("session")).Set(sdk.Name("ttl"), sdk.Value(1767312010)).Remove(sdk.Name("revoked")).
+				Set(sdk.Name("lasts"), sdk.Value(10_000))
 			condition := sdk.Name("rev").In(sdk.Value("r1"), sdk.Value("r2"))
 			if _, err := sdk.NewBuilder().WithUpdate(update).WithCondition(condition).Build(); err != nil {
 				b.Fatal(err)
