@@ -217,6 +217,24 @@ func TestTwoAnswersOfAProxyAtTheStartLS48(t *testing.T) {
 	}
 }
 
+// LS47: a process that has heard a proxy alone does not know the time, however often the proxy has told its own.
+func TestTimeOfAProxyLS47(t *testing.T) {
+	for _, status := range []int{200, 403, 503} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				n := w.coldNode()
+				n.Path.Every("", dated(dynamotest.Proxy(status), time.Hour))
+				if _, _, err := n.Acquire(w.Context(), w.group, 1, "a", ttl); err == nil {
+					w.Error("acquired")
+				}
+				if earliest, latest, ok := n.Now(); ok {
+					w.Errorf("it takes the time to be %v to %v", earliest, latest)
+				}
+			})
+		})
+	}
+}
+
 // B15: a body that came broken is read again, and a write is found out about, in every operation.
 func TestBrokenBodiesB15(t *testing.T) {
 	for name, breaks := range brokenBodies {

@@ -46,6 +46,9 @@ func (r *release) run(ctx context.Context) (bool, error) {
 		Start: func(seen rowstore.Known[leaseRow], at rowstore.Moment) bool {
 			return seen.Row.holder == r.holder && r.live(seen.Row, at)
 		},
+		Hidden: func(row leaseRow) bool {
+			return r.held.rev != "" && (row.holder != r.holder || row.epoch != r.held.epoch)
+		},
 	}.Do(ctx, r.store.rows)
 	if err != nil {
 		return false, err

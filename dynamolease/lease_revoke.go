@@ -122,7 +122,9 @@ func (r *revocation) rewrite(ctx context.Context,
 	consult func(context.Context, leaseRow, rowstore.Moment, *request.Budget, time.Duration) error,
 	propose func(rowstore.Known[leaseRow], rowstore.Moment) (rowstore.Proposal[leaseRow], error),
 ) (Lease, bool, error) {
-	done, err := rowstore.Change[leaseRow]{Key: r.key, Decode: decodeLease, Consult: consult, Propose: propose, Returns: true}.Do(ctx, r.store.rows)
+	done, err := rowstore.Change[leaseRow]{
+		Key: r.key, Decode: decodeLease, Consult: consult, Propose: propose, Returns: true, Hidden: rowstore.AnyRow[leaseRow],
+	}.Do(ctx, r.store.rows)
 	if err != nil {
 		return Lease{}, false, err
 	}

@@ -23,6 +23,7 @@ func TestRevokeRaces(t *testing.T) {
 		"of a holder that is over, with an answer that is lost":    revokeOverLost,
 		"of a holder that is over, whose late request revives it":  revokeOverRevived,
 		"of a holder that is over, that comes too late":            revokeOverLate,
+		"of a holder that is over, and a next one that is unknown": revokeOverHidden,
 		"of a dead session that another one takes over meanwhile":  revokeOverTaken,
 		"of a row that is deleted meanwhile":                       revokeDeletedRow,
 		"where the session has its order, and no more comes of it": revokeHalf,
@@ -167,6 +168,26 @@ func revokeOverLost(w *world) {
 	}
 	if row := holder.row(1); row["owner"] != nil || holder.epochOf(1) != lease.Epoch+1 {
 		w.Errorf("the row is %v", row)
+	}
+}
+
+// The attempt whose answer is lost frees the lease. A session takes it, and the operator may not look at sessions.
+func revokeOverHidden(w *world) {
+	holder, operator, other := w.node(), w.node(), w.node()
+	lease := holder.acquire(1, "A")
+	w.expire()
+	other.open("B", ttl)
+	operator.Path.Next("UpdateItem", dynamotest.All(dynamotest.Around(nil, func() {
+		if _, acquired, err := other.session.Acquire(w.Context(), w.group, 1); err != nil || !acquired {
+			w.Errorf("acquired %v, %v", acquired, err)
+		}
+		operator.Path.Next("GetItem", dynamotest.AccessDenied())
+	}), dynamotest.LoseResponse()))
+	if found, done, err := operator.Revoke(w.Context(), w.group, 1, lease.Epoch); done || !errors.Is(err, dynamolease.ErrUnknownOutcome) {
+		w.Errorf("revoked %+v, %v, %v", found, done, err)
+	}
+	if epoch := holder.epochOf(1); epoch != lease.Epoch+2 {
+		w.Errorf("the epoch is %d after %d", epoch, lease.Epoch)
 	}
 }
 

@@ -17,9 +17,10 @@
 //     agrees with the row.
 //
 // Each history has a [climate]: troubles that last, beyond the faults of single requests. Some dates
-// are false, or one of the store's machines has a wrong clock for minutes. A proxy answers in place
-// of the store, or credentials fail. Clocks are slewed. Somebody deletes rows by hand. Two processes
-// run under one name. Transactions occupy their rows, and a partition key has a limit.
+// are false, or one of the store's machines has a wrong clock for minutes. Readings take long. A
+// proxy answers in place of the store, or credentials fail. Clocks are slewed. Somebody deletes rows
+// by hand. Two processes run under one name. Transactions occupy their rows, and a partition key has
+// a limit.
 //
 // The store's time is the bubble's: it gives the Date of each answer. The test asks the lease
 // itself how long a node believes in it, by the node's own clock. It asks at each moment at which a

@@ -70,10 +70,11 @@ func (f fault) fits(op string) bool {
 
 const (
 	quick   = 20 * time.Millisecond // the longest time of a request or an answer without a fault
-	slow    = 3 * time.Second       // the longest delay of a delayed one
-	latest  = 40 * time.Second      // the longest delay of a late one
-	longest = 25 * time.Second      // the longest freeze, and the longest cut
-	oldest  = 4 * time.Second       // the oldest rows in the answer to an eventually consistent read
+	far     = 1500 * time.Millisecond
+	slow    = 3 * time.Second  // the longest delay of a delayed one
+	latest  = 40 * time.Second // the longest delay of a late one
+	longest = 25 * time.Second // the longest freeze, and the longest cut
+	oldest  = 4 * time.Second  // the oldest rows in the answer to an eventually consistent read
 )
 
 // A weather says which fault one request meets, and how long its parts take.
@@ -95,6 +96,7 @@ type sky struct {
 
 	holds   bool // while it is cut off, requests wait on the way
 	proxied bool // a proxy answers in place of the store where that fails
+	remote  bool // every other request that reads is on its way for up to far
 }
 
 // next returns the weather for a request of the operation op.
@@ -112,6 +114,9 @@ func (s *sky) next(op string) weather {
 	}
 	if s.proxied && w.what == serverErrorApplied {
 		w.what = proxiedApplied
+	}
+	if s.remote && (op == "GetItem" || op == "Query") && w.heads {
+		w.up = s.upTo(far)
 	}
 	old, length := s.dice.Float64(), s.dice.Float64()
 	w.age = part(oldest, old*old)

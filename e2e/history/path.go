@@ -31,7 +31,7 @@ type path struct {
 func (w *world) newPath(dice *rand.Rand) *path {
 	stream := func() *rand.Rand { return rand.New(rand.NewPCG(dice.Uint64(), 0)) }
 	return &path{
-		db: w.db, sky: &sky{dice: stream(), rate: w.rate, proxied: w.proxied}, counts: &w.counts, late: &w.late, roads: w.roads,
+		db: w.db, sky: &sky{dice: stream(), rate: w.rate, proxied: w.proxied, remote: w.remote}, counts: &w.counts, late: &w.late, roads: w.roads,
 		dates: &dates{dice: stream(), lying: w.lying, own: w.blur > 0}, links: &links{machines: w.machines, dice: stream()},
 		wallet: &wallet{dice: stream(), fails: w.penniless},
 	}

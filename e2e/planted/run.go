@@ -37,11 +37,12 @@ const withoutWorkspace = "GOWORK=off"
 // buildLimit bounds the build of a test binary on a busy machine.
 const buildLimit = 5 * time.Minute
 
-// build builds the test binary of a suite, with an overlay unless that is empty.
+// build builds the test binary of a suite, with an overlay unless that is empty. Nobody debugs it,
+// and vet is not a suite.
 func build(ctx context.Context, s *suite, root, overlay, binary string) error {
 	ctx, cancel := context.WithTimeout(ctx, buildLimit)
 	defer cancel()
-	args := []string{"test", "-c", "-o", binary}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
