@@ -212,6 +212,15 @@ func TestTwoAnswersOfAProxyAtTheStartLS48(t *testing.T) {
 				b.acquire(1, "b")
 				w.expire()
 				a.acquire(1, "a")
+
+				deaf := w.coldNode()
+				deaf.Path.Every("", dated(dynamotest.Proxy(503), off))
+				if _, err := deaf.Owners(w.Context(), w.group); err == nil {
+					w.Error("read through a proxy that answers itself")
+				}
+				if earliest, latest, ok := deaf.Now(); ok {
+					w.Errorf("a proxy has told the time: %v to %v", earliest, latest)
+				}
 			})
 		})
 	}
