@@ -281,11 +281,16 @@ func TestHeartbeatTakesBackAnErrorLS48(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		a, b := w.misled(time.Hour), w.node()
 		a.open("a", ttl)
+		var member dynamolease.Member
 		for range 3 * 20 { // a minute of right dates, over many connections
 			time.Sleep(time.Second)
-			if _, err := a.session.Heartbeat(w.Context()); err != nil {
+			var err error
+			if member, err = a.session.Heartbeat(w.Context()); err != nil {
 				w.Fatal(err)
 			}
+		}
+		if left := time.Until(member.ExpiresAt); left > ttl+graceOfExpiry {
+			w.Errorf("the row expires in %v", left)
 		}
 		lease := a.take(1)
 		died := time.Now()
