@@ -152,10 +152,10 @@ func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
 	}
 	longest := min(firstDelay<<min(b.waits, 10), b.cap)
 	b.waits++
-	if left := time.Until(b.end); b.ttl > 0 && Throttled(b.cause) {
+	if left := max(0, time.Until(b.end)); b.ttl > 0 && Throttled(b.cause) {
 		longest = max(firstDelay, time.Duration(left.Seconds()/2/b.ttl.Seconds()*float64(left)))
 		if b.attempts == 1 { // the call has another in any case
-			longest = min(longest, time.Until(b.limit)-b.least)
+			longest = max(0, min(longest, time.Until(b.limit)-b.least)) // the process may have been frozen
 		}
 	}
 	return longest/2 + jitter.Below(ctx, longest/2+1)
