@@ -8,7 +8,7 @@ import (
 )
 
 // certain is for how long a session of the tests' ttl must stay as it is to be dead for sure.
-const certain = ttl + ttl*205*2/1_000_000 // 2.05 times 200 ppm
+const certain = ttl + ttl*2*200/(1_000_000-200) // one clock 200 ppm slow, the other 200 ppm fast
 
 // A store that knows nothing of the time for long sees a session dead by its own clock: once the row
 // has stayed as it is for the ttl and what both clocks may drift, and not a moment sooner.

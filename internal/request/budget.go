@@ -92,6 +92,21 @@ func (b *Budget) Turn(ctx context.Context, usual time.Duration) error {
 	return nil
 }
 
+// Await calls wait, which waits for something else than an answer, with a context that ends with the
+// budget. What that context holds back until done is called must end with it, too.
+func (b *Budget) Await(ctx context.Context, wait func(context.Context) (done func(), err error)) (func(), error) {
+	within, cancel := context.WithDeadline(ctx, b.limit)
+	done, err := wait(within)
+	switch {
+	case err == nil:
+		return func() { done(); cancel() }, nil
+	case ctx.Err() == nil && within.Err() != nil:
+		err = b.spent(ctx)
+	}
+	cancel()
+	return nil, err
+}
+
 // Begin counts an attempt, and returns its timeout: the usual one, or what is left of the budget. An
 // attempt that would get less than a quarter of the usual timeout is not worth making: Begin then
 // returns an error.
