@@ -136,11 +136,13 @@ func (k *knownWorks) keep(key rowstore.Key, p *progress) {
 	}
 }
 
-// over forgets what is in doubt under a lease that the process does not hold any more.
-func (k *knownWorks) over(key rowstore.Key) {
+// over forgets what is in doubt under a lease that this holder does not have any more.
+func (k *knownWorks) over(key rowstore.Key, h holder) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.doubted, key)
+	if p := k.doubted[key]; p != nil && p.holder == h {
+		delete(k.doubted, key)
+	}
 }
 
 func (k *knownWorks) drop(key rowstore.Key, p weak.Pointer[progress]) {

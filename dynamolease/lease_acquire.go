@@ -3,6 +3,7 @@ package dynamolease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -43,7 +44,7 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 		lease.validity = newValidity(s.rows.Time, done.Applied.At, ttl, done.Known.Row.exp, done.Answer)
 		lease.progress = s.works.acquired(a.key, a.holder, lease.Epoch, done.Known.Row.work)
 		if lease.Remaining() == 0 {
-			a.store.leases.Forget(a.key)
+			a.store.leases.Forget(a.key, done.Known.Row)
 			a.abandon(ctx, []string{done.Known.Row.rev})
 			return Lease{}, false, s.explain(errNothingLeft, "acquire %s/%d", group, partition)
 		}
@@ -54,6 +55,10 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 // errNothingLeft is the error of an acquisition whose answer came too late, because the process was
 // paused: nobody may count on the lease.
 var errNothingLeft = errors.New("acquired, but nothing is left of the lease: the answer came too late")
+
+// errMayCome is the error of an acquisition that found the lease held, although one of its attempts
+// may be applied yet.
+var errMayCome = errors.New("the lease is held, and an attempt to take it was not answered")
 
 // An acquisition is one attempt of a holder to get a lease.
 type acquisition struct {
@@ -80,10 +85,16 @@ func (a *acquisition) run(ctx context.Context) (rowstore.Changed[leaseRow], erro
 	case errors.Is(err, ErrUnknownOutcome):
 		a.abandon(ctx, done.Doubted)
 	case err != nil:
+	case done.Applied == nil && len(done.Doubted) > 0 && done.Known.PendingBy(a.holder):
+		// An attempt found the lease expired and was not answered, and by what is known of the time now
+		// it has not: the attempt may be applied all the same.
+		a.store.leases.Keep(a.key, done.Known, done.Known.Pending[0].At)
+		a.abandon(ctx, done.Doubted)
+		err = fmt.Errorf("%w: %w", ErrUnknownOutcome, errMayCome)
 	case done.Applied != nil:
 		a.store.leases.Keep(a.key, done.Known, done.Applied.At)
 	case !done.Known.Row.heldBy(a.holder):
-		a.store.leases.Forget(a.key)
+		a.store.leases.Forget(a.key, done.Known.Row)
 		a.refused(done.Known.Row)
 	}
 	return done, err

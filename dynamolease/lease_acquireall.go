@@ -80,7 +80,7 @@ func (j *joint) run(ctx context.Context) ([]Lease, bool, error) {
 		return j.others, false, nil
 	case slices.ContainsFunc(j.leases, func(l Lease) bool { return l.Remaining() == 0 }):
 		for _, p := range j.parts {
-			j.store.leases.Forget(p.key)
+			j.store.leases.Forget(p.key, p.latest().Row)
 			p.abandon(ctx, p.revs())
 		}
 		return nil, false, errNothingLeft
@@ -212,7 +212,7 @@ func (j *joint) since() {
 		row := p.seen.Row
 		j.leases[i].revoked = row.revoked && row.holder == p.holder && row.epoch == j.leases[i].Epoch
 		if known, _ := j.store.leases.Recall(p.key); known.Row.rev != row.rev {
-			j.store.leases.Forget(p.key)
+			j.store.leases.Forget(p.key, row)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type forgetting struct {
 }
 
 func (f *forgetting) run(ctx context.Context) error {
-	_, err := rowstore.Change[forgottenRow]{
+	done, err := rowstore.Change[forgottenRow]{
 		Key: f.key, Propose: f.propose, Hidden: rowstore.AnyRow[forgottenRow],
 		Consult: func(ctx context.Context, row forgottenRow, at rowstore.Moment, budget *request.Budget, timeout time.Duration) error {
 			return f.consult(ctx, row.leaseRow, at, budget, timeout)
@@ -51,7 +51,9 @@ func (f *forgetting) run(ctx context.Context) error {
 			return forgottenRow{row}, err
 		},
 	}.Do(ctx, f.store.rows)
-	f.store.leases.Forget(f.key)
+	if err == nil {
+		f.store.leases.Forget(f.key, done.Known.Row.leaseRow)
+	}
 	return err
 }
 

@@ -53,8 +53,8 @@ func (r *release) run(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r.store.leases.Forget(r.key)
-	r.store.works.over(r.key)
+	r.store.leases.Forget(r.key, done.Known.Row)
+	r.store.works.over(r.key, r.holder)
 	switch row := done.Known.Row; {
 	case done.Applied != nil:
 		return r.held.rev != "", nil

@@ -42,7 +42,7 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 	leases := make([]Lease, 0, len(partitions))
 	for _, renewed := range b.Rows {
 		if renewed.Lost {
-			s.works.over(renewed.Key)
+			s.works.over(renewed.Key, holder{owner: owner})
 		}
 		if renewed.Applied != nil {
 			row := renewed.Applied.Row

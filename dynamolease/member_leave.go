@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
@@ -26,7 +27,7 @@ func (s *Store) Leave(ctx context.Context, service, node string) error {
 		return s.explain(err, "leave of %s from %s", node, service)
 	}
 	for _, k := range rows {
-		errs = append(errs, s.leave(ctx, k))
+		errs = append(errs, s.leave(ctx, k, 0, 0))
 	}
 	return s.explain(errors.Join(errs...), "leave of %s from %s", node, service)
 }
@@ -68,10 +69,12 @@ func rowsOfNodes(pk string) rowstore.Range {
 // leave marks a row. It is not deleted: what a session holds depends on its row, and a heartbeat
 // that was never answered could make a deleted row again, while it cannot be applied to one with
 // another rev.
-func (s *Store) leave(ctx context.Context, k rowstore.Key) error {
+//
+// Where a session with so much left leaves, the requests are bounded by its ttl: its heartbeats wait.
+func (s *Store) leave(ctx context.Context, k rowstore.Key, ttl, left time.Duration) error {
 	done, err := rowstore.Change[memberRow]{
 		Key: k, Cache: s.members, Decode: decodeMember, Start: rowstore.Always[memberRow], Hidden: rowstore.AnyRow[memberRow],
-		Budget: s.rows.First(0, 0), // a heartbeat of the session waits for it
+		TTL: ttl, Budget: s.rows.First(ttl, left),
 		Propose: func(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			row := seen.Row
 			if len(seen.Pending) == 0 && (row.rev == "" || row.left > 0) {

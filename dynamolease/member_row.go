@@ -26,6 +26,9 @@ type memberRow struct {
 	rev     string
 }
 
+// ceilMillis returns a duration in milliseconds, rounded up.
+func ceilMillis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
+
 // row returns the row of a node, without a session and without an expiry.
 func (n Node) row(k rowstore.Key) memberRow {
 	return memberRow{key: k, node: n.Name, address: n.Address, groups: sortedSet(n.Groups)}

@@ -105,11 +105,11 @@ func (w *rowWatch) next(row watched, now elapsed.Reading) sighting {
 	return s
 }
 
-// certain returns for how long a row has to stay as it is. The two clocks may differ in rate by
-// twice the drift of one, and a little for the product of both.
+// certain returns for how long a row has to stay as it is: the clock of the session may be slow, and
+// this node's fast.
 func (w *rowWatch) certain(lasts time.Duration) time.Duration {
-	const both = 2.05
-	return lasts + time.Duration(both*float64(w.time.Drift)*float64(lasts)/1e6)
+	drift := float64(lasts) * 2 * float64(w.time.Drift) / float64(1_000_000-w.time.Drift)
+	return lasts + time.Duration(drift) + 1
 }
 
 func (w *rowWatch) sweep(now time.Duration) {

@@ -9,7 +9,7 @@ import (
 )
 
 // certain is for how long a session of the tests' ttl must stay as it is to be dead for sure.
-const certain = ttl + ttl*205*2/1_000_000 // 2.05 times 200 ppm
+const certain = ttl + ttl*2*200/(1_000_000-200) // one clock 200 ppm slow, the other 200 ppm fast
 
 // looksAtSessions are the calls that read the row of a session that holds partition 1.
 var looksAtSessions = map[string]func(n *node){

@@ -61,7 +61,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	}
 	id := node.Name + "#" + uuid.NewString()
 	row := node.row(sessionKey(node.Service, id))
-	row.session, row.lasts = id, ttl.Milliseconds()
+	row.session, row.lasts = id, ceilMillis(ttl) // no less than the session counts on
 	done, err := rowstore.Change[memberRow]{
 		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Budget: s.rows.First(ttl, ttl),
 		Seen:   &rowstore.Known[memberRow]{}, // the id is new, and so there is no row
@@ -95,7 +95,7 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 	s.background.run(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.Patience)
 		defer cancel()
-		if err := s.leave(ctx, k); err != nil {
+		if err := s.leave(ctx, k, 0, 0); err != nil {
 			s.logger.WarnContext(ctx, "dynamolease: an abandoned session stays a member until it expires", "session", k.SK, "err", err)
 		}
 	})

@@ -72,7 +72,7 @@ type closing struct {
 // run returns the row as it is then. Several callers of one process close a session once.
 func (c *closing) run(ctx context.Context) (memberRow, error) {
 	sessions := c.store.closed
-	unlock, err := sessions.closing.Lock(ctx, c.dead.key)
+	unlock, err := c.budget.Await(ctx, func(ctx context.Context) (func(), error) { return sessions.closing.Lock(ctx, c.dead.key) })
 	if err != nil {
 		return c.dead, err
 	}

@@ -74,7 +74,7 @@ func (s *Session) Leave(ctx context.Context) error {
 		return s.store.explain(err, "leave of session %s", s.ID())
 	}
 	defer unlock()
-	return s.store.explain(s.store.leave(ctx, s.row.key), "leave of session %s", s.ID())
+	return s.store.explain(s.store.leave(ctx, s.row.key, s.ttl, s.validity.remaining()), "leave of session %s", s.ID())
 }
 
 // Close ends the session: Done is closed, all its leases are released, and its row is marked, which
@@ -102,7 +102,7 @@ func (s *Session) Close(ctx context.Context) error {
 // close ends the session in the table. Its row stays, for a while, so that an attempt to open the
 // session that was never answered cannot make it again.
 func (s *Session) close(ctx context.Context) error {
-	_, err := rowstore.Change[memberRow]{
+	done, err := rowstore.Change[memberRow]{
 		Key: s.row.key, Cache: s.store.members, Decode: decodeMember, Start: rowstore.Always[memberRow],
 		Propose: func(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			row := seen.Row
@@ -113,6 +113,6 @@ func (s *Session) close(ctx context.Context) error {
 			return rowstore.Write(row), nil
 		},
 	}.Do(ctx, s.store.rows)
-	s.store.members.Forget(s.row.key)
+	s.store.members.Forget(s.row.key, done.Known.Row)
 	return s.store.explain(err, "close session %s", s.ID())
 }

@@ -77,6 +77,11 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 		return false, s.store.explain(err, "release %s/%d", group, partition)
 	}
 	defer unlock()
+	released, err = s.release(ctx, k)
+	return released, s.store.explain(err, "release %s/%d", group, partition)
+}
+
+func (s *Session) release(ctx context.Context, k rowstore.Key) (released bool, err error) {
 	s.drop(k)
 	r := &release{
 		store: s.store, key: k, holder: s.holder(),
@@ -85,7 +90,7 @@ func (s *Session) Release(ctx context.Context, group string, partition int) (rel
 	if released, err = r.run(ctx); err != nil {
 		s.keep(k)
 	}
-	return released, s.store.explain(err, "release %s/%d", group, partition)
+	return released, err
 }
 
 // ReleaseAll frees all leases that the session has acquired, with one request and one write unit for
@@ -109,16 +114,23 @@ func (s *Session) ReleaseAll(ctx context.Context) error {
 	for _, row := range b.Rows {
 		s.drop(row.Key)
 	}
-	err := b.Do(ctx)
+	errs := []error{b.Do(ctx), b.Malformed()}
 	for _, row := range b.Rows {
-		if row.Open() || row.Err != nil {
+		known, _ := s.store.leases.Recall(row.Key)
+		switch {
+		case row.Open() || row.Err != nil:
 			s.keep(row.Key)
-		} else {
-			s.store.leases.Forget(row.Key)
-			s.store.works.over(row.Key)
+		case row.Lost && known.PendingBy(me): // an acquisition that was never answered may come yet
+			_, err := s.release(ctx, row.Key)
+			errs = append(errs, err)
+		case row.Applied != nil:
+			s.store.leases.Forget(row.Key, row.Applied.Row)
+			fallthrough
+		default:
+			s.store.works.over(row.Key, me)
 		}
 	}
-	return s.store.explain(errors.Join(err, b.Malformed()), "release leases of session %s", s.ID())
+	return s.store.explain(errors.Join(errs...), "release leases of session %s", s.ID())
 }
 
 func (s *Session) holder() holder { return holder{owner: s.node, session: s.row.key} }

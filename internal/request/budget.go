@@ -92,6 +92,21 @@ func (b *Budget) Turn(ctx context.Context, usual time.Duration) error {
 	return nil
 }
 
+// Await calls wait, which waits for something else than an answer, with a context that ends with the
+// budget. What that context holds back until done is called must end with it, too.
+func (b *Budget) Await(ctx context.Context, wait func(context.Context) (done func(), err error)) (func(), error) {
+	within, cancel := context.WithDeadline(ctx, b.limit)
+	done, err := wait(within)
+	switch {
+	case err == nil:
+		return func() { done(); cancel() }, nil
+	case ctx.Err() == nil && within.Err() != nil:
+		err = b.spent(ctx)
+	}
+	cancel()
+	return nil, err
+}
+
 // Begin counts an attempt, and returns its timeout: the usual one, or what is left of the budget. An
 // attempt that would get less than a quarter of the usual timeout is not worth making: Begin then
 // returns an error.
@@ -152,10 +167,10 @@ func (b *Budget) delay(ctx context.Context, conflict bool) time.Duration {
 	}
 	longest := min(firstDelay<<min(b.waits, 10), b.cap)
 	b.waits++
-	if left := time.Until(b.end); b.ttl > 0 && Throttled(b.cause) {
+	if left := max(0, time.Until(b.end)); b.ttl > 0 && Throttled(b.cause) {
 		longest = max(firstDelay, time.Duration(left.Seconds()/2/b.ttl.Seconds()*float64(left)))
 		if b.attempts == 1 { // the call has another in any case
-			longest = min(longest, time.Until(b.limit)-b.least)
+			longest = max(0, min(longest, time.Until(b.limit)-b.least)) // the process may have been frozen
 		}
 	}
 	return longest/2 + jitter.Below(ctx, longest/2+1)

@@ -30,8 +30,11 @@ func (b *Bulk[R]) Do(ctx context.Context) error {
 		switch {
 		case row.Applied != nil:
 			b.Cache.Keep(row.Key, Known[R]{Row: row.Applied.Row}, row.Applied.At)
-		case row.Lost, row.Err != nil:
-			b.Cache.Forget(row.Key)
+		case row.Lost:
+			b.Cache.Forget(row.Key, row.seen.Row)
+		case row.Err != nil:
+			var unread R
+			b.Cache.Forget(row.Key, unread)
 		case row.unknown:
 			unknown = true
 			b.Cache.Keep(row.Key, row.seen, row.attempts[len(row.attempts)-1].At)

@@ -62,11 +62,17 @@ func (c *Cache[R]) Amend(k Key, change func(R) R) {
 	}
 }
 
-// Forget drops a row.
-func (c *Cache[R]) Forget(k Key) {
+// Forget drops a row that is now as it was seen or written last. It stays while a pending write of it
+// may be applied yet: whoever gives the row up must take that into account.
+func (c *Cache[R]) Forget(k Key, now R) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.rows, k)
+	found := c.rows[k]
+	if found.See(now); len(found.Pending) == 0 {
+		delete(c.rows, k)
+		return
+	}
+	c.rows[k] = found
 }
 
 // Pending returns the keys of one partition key that begin with prefix and have a pending write.

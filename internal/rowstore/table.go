@@ -151,7 +151,7 @@ func (t *Table) attempt(ctx context.Context, budget *request.Budget, timeout tim
 		return answer, nothing, nil, err
 	}
 	if a.Enter != nil {
-		leave, err := a.Enter(ctx)
+		leave, err := budget.Await(ctx, a.Enter)
 		if err != nil {
 			return answer, nothing, nil, err
 		}
