@@ -75,7 +75,7 @@ func TestNegativePatienceLS44(t *testing.T) {
 func TestThrottledCallsWaitLS57(t *testing.T) {
 	first := map[string]bool{
 		"Renew": true, "Renew each item": true, "Renew, reading": true, "Heartbeat": true, "Heartbeat, reading": true,
-		"Session.Heartbeat": true, "Session.Leave": true,
+		"Session.Heartbeat": true, "Session.Leave": true, "OpenSession": true,
 	}
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {

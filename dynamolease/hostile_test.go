@@ -162,28 +162,6 @@ func TestNotAcquiredIsCertain(t *testing.T) {
 	})
 }
 
-// A row with a checkpoint that the former version has dated keeps it.
-func TestReapKeepsCheckpointsLS54(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		n := w.node()
-		row := w.leaseKey(1)
-		row["epoch"], row["rev"], row["ttl"] = number("5"), text("r"), number("1000000")
-		row["checkpoint"] = &types.AttributeValueMemberB{Value: []byte("5")}
-		w.Put(row)
-		report, err := n.Reap(w.Context(), dynamolease.ReapConfig{})
-		if err != nil {
-			w.Fatal(err)
-		}
-		w.Logf("%+v", report)
-		if lease := n.acquire(1, "a"); string(lease.Checkpoint) != "5" {
-			w.Errorf("%+v", lease)
-		}
-		if n.row(1)["ttl"] != nil {
-			w.Error("still dated")
-		}
-	})
-}
-
 // A release frees what an acquisition that was never answered acquires later, whatever was called in between.
 func TestReleaseAfterOthersLS52(t *testing.T) {
 	for name, between := range map[string]func(n *node){

@@ -12,8 +12,7 @@ import (
 // of charge, but may take days. Until then, every read of a service's members pays for the rows
 // of nodes that are gone.
 //
-// Reap never deletes a row without ttl, a live row, one with a checkpoint (unless the store has an
-// [Options.CheckpointRetention]), the head of a process lease, a row that it
+// Reap never deletes a row without ttl, a live row, the head of a process lease, a row that it
 // cannot read (the report names those), or a row that is not of this library. Each delete is
 // conditional on the row being as Reap saw it. So a row stays if it was renewed or acquired
 // since, and a delete that comes late deletes nothing else. Reap may therefore run at any time,

@@ -84,9 +84,9 @@ func (r *reaping) dueBy(at rowstore.Moment) int64 {
 	return (at.Earliest() - r.cfg.Grace.Milliseconds()) / 1000
 }
 
-// doubtful takes the rows that the report must name: with a ttl that is not a number, which cannot be
-// compared, or without some of what says who holds the lease.
-const doubtful = "attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number)" +
+// dueFilter takes the rows whose ttl has passed. The report must name a ttl that is not a number,
+// which cannot be compared, and a row that lacks some of what says who holds the lease.
+const dueFilter = "#ttl <= :due OR attribute_exists(#ttl) AND NOT attribute_type(#ttl, :number)" +
 	" OR begins_with(#pk, :leases) AND NOT (" +
 	"attribute_not_exists(#owner) AND attribute_not_exists(#exp) AND attribute_not_exists(#service) AND attribute_not_exists(#session)" +
 	" OR attribute_exists(#owner) AND attribute_exists(#exp) AND attribute_not_exists(#service) AND attribute_not_exists(#session)" +
@@ -97,6 +97,7 @@ func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dyn
 		TableName:         &r.store.rows.Name,
 		ExclusiveStartKey: from.start(),
 		Limit:             aws.Int32(scanPage),
+		FilterExpression:  aws.String(dueFilter),
 		// These are all attributes that judgeDue needs. A checkpoint, which may be large, is not.
 		ProjectionExpression: aws.String("#pk, #sk, #rev, #exp, #ttl, #owner, #epoch, #service, #session, #node, #address, #opened, #left, #drained"),
 		ExpressionAttributeNames: map[string]string{
@@ -108,16 +109,9 @@ func (r *reaping) scanInput(number int, from scanPlace, at rowstore.Moment) *dyn
 		},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	due := "#ttl <= :due"
-	if r.store.retention.checkpoint == 0 { // a row with a checkpoint stays, although an earlier version dated it
-		due += " AND NOT (begins_with(#pk, :leases) AND attribute_exists(#checkpoint))"
-		input.ExpressionAttributeNames["#checkpoint"] = attrCheckpoint
-	}
-	filter := due + " OR " + doubtful
 	if r.looking {
-		filter += " OR begins_with(#pk, :leases) AND attribute_exists(#session)"
+		input.FilterExpression = aws.String(dueFilter + " OR begins_with(#pk, :leases) AND attribute_exists(#session)")
 	}
-	input.FilterExpression = &filter
 	if r.cfg.Segments > 1 {
 		input.Segment, input.TotalSegments = aws.Int32(int32(number)), aws.Int32(int32(r.cfg.Segments))
 	}
