@@ -74,7 +74,7 @@ func (w *sessionWatch) see(row memberRow, began elapsed.Reading) (dead, fresh bo
 // this node's fast.
 func (w *sessionWatch) certain(lasts time.Duration) time.Duration {
 	drift := float64(lasts) * 2 * float64(w.time.Drift) / float64(1_000_000-w.time.Drift)
-	return lasts + time.Duration(drift) + 1
+	return lasts + time.Duration(drift) + 2*elapsed.Doubt + 1
 }
 
 func (w *sessionWatch) sweep(now time.Duration) {

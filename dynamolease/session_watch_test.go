@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
 // certain is for how long a session of the tests' ttl must stay as it is to be dead for sure.
-const certain = ttl + ttl*2*200/(1_000_000-200) // one clock 200 ppm slow, the other 200 ppm fast
+const certain = ttl + ttl*2*200/(1_000_000-200) + 2*elapsed.Doubt // one clock 200 ppm slow, the other 200 ppm fast
 
 // A store that knows nothing of the time for long sees a session dead by its own clock: once the row
 // has stayed as it is for the ttl and what both clocks may drift, and not a moment sooner.
