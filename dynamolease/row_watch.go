@@ -109,7 +109,7 @@ func (w *rowWatch) next(row watched, now elapsed.Reading) sighting {
 // this node's fast.
 func (w *rowWatch) certain(lasts time.Duration) time.Duration {
 	drift := float64(lasts) * 2 * float64(w.time.Drift) / float64(1_000_000-w.time.Drift)
-	return lasts + time.Duration(drift) + 1
+	return lasts + time.Duration(drift) + 2*elapsed.Doubt + 1
 }
 
 func (w *rowWatch) sweep(now time.Duration) {

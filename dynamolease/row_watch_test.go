@@ -6,10 +6,11 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 )
 
 // certain is for how long a session of the tests' ttl must stay as it is to be dead for sure.
-const certain = ttl + ttl*2*200/(1_000_000-200) // one clock 200 ppm slow, the other 200 ppm fast
+const certain = ttl + ttl*2*200/(1_000_000-200) + 2*elapsed.Doubt // one clock 200 ppm slow, the other 200 ppm fast
 
 // looksAtSessions are the calls that read the row of a session that holds partition 1.
 var looksAtSessions = map[string]func(n *node){

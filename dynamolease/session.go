@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
 
@@ -55,7 +56,8 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	if err := firstError(node.validate(), checkTTL(ttl)); err != nil {
 		return nil, s.explain(err, "open session")
 	}
-	newest, err := s.newestSession(ctx, node, ttl)
+	budget := s.rows.First(ttl, ttl)
+	newest, err := s.newestSession(ctx, node, budget, ttl)
 	if err != nil {
 		return nil, s.explain(err, "open session of %s in %s", node.Name, node.Service)
 	}
@@ -63,7 +65,7 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	row := node.row(sessionKey(node.Service, id))
 	row.session, row.lasts = id, ceilMillis(ttl) // no less than the session counts on
 	done, err := rowstore.Change[memberRow]{
-		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Budget: s.rows.First(ttl, ttl),
+		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Budget: budget,
 		Seen:   &rowstore.Known[memberRow]{}, // the id is new, and so there is no row
 		Hidden: func(row memberRow) bool { return row.rev != "" },
 		Propose: func(_ rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
@@ -103,9 +105,9 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 
 // newestSession returns when the newest session of a node was opened. A process that restarts
 // within the doubt about the store's time must come after it all the same.
-func (s *Store) newestSession(ctx context.Context, node Node, ttl time.Duration) (opened int64, err error) {
+func (s *Store) newestSession(ctx context.Context, node Node, budget *request.Budget, ttl time.Duration) (opened int64, err error) {
 	rows := rowsOfNode(memberKey(node.Service, node.Name))
-	found, _, err := rowstore.Query(ctx, s.rows, rows, s.rows.First(ttl, ttl), ttl, rowstore.Tolerant(decodeMember))
+	found, _, err := rowstore.Query(ctx, s.rows, rows, budget, ttl, rowstore.Tolerant(decodeMember))
 	sessions, _, _ := rowstore.Sift(found) // a malformed one is not listed, however new it is
 	for _, row := range sessions {
 		if row.node == node.Name {

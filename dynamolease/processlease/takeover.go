@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
@@ -28,7 +29,7 @@ const driftPPM = 200
 // surely passed: the owner's clock may be slow, and the observer's clock may be fast.
 func fullTTL(ttl time.Duration) time.Duration {
 	drift := float64(ttl) * 2 * driftPPM / (1_000_000 - driftPPM)
-	return ttl + time.Duration(drift) + 1
+	return ttl + time.Duration(drift) + 2*elapsed.Doubt + 1
 }
 
 // Lease returns the observed record.

@@ -37,6 +37,12 @@ import (
 // only, and follows upon a smaller step back, is underestimated by that step.
 const stepTolerance = 10 * time.Millisecond
 
+// Doubt is by how much, over any time, a clock that is slewed back and forth may have Min run fast, and
+// Max run slow: clocks that fall behind each other by less than the tolerance are not told from noise,
+// and the raw clock is not read at each reading. Whoever compares the Min of one node with the Max of
+// another allows for it twice.
+const Doubt = stepTolerance + time.Millisecond
+
 // rawInterval is how seldom the raw clock is read: that is a system call.
 const rawInterval = 10 * time.Millisecond
 

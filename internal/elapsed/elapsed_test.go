@@ -192,6 +192,30 @@ func TestSlewedMonotonicClock(t *testing.T) {
 	}
 }
 
+// A monotonic clock that is slewed back and forth by little: over any time Min runs fast, and Max
+// slow, by no more than Doubt.
+func TestSlewedBackAndForth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var raw time.Duration
+		m := newMachine(func(s *sources) { s.raw = func() time.Duration { return raw } })
+		fast, slow := time.Duration(0), time.Duration(0) // the most that Min has been ahead of real time, and Max behind, since the worst moment
+		last := m.clock.read()
+		for range rapid.IntRange(1, 100).Draw(t, "steps") {
+			real := time.Duration(rapid.Int64Range(0, int64(200*time.Millisecond)).Draw(t, "real"))
+			slew := time.Duration(rapid.Int64Range(-int64(real)/12, int64(real)/12).Draw(t, "slew"))
+			m.run(real + slew)
+			raw += real
+			now := m.clock.read()
+			fast = max(0, fast+now.Min-last.Min-real)
+			slow = max(0, slow-(now.Max-last.Max)+real)
+			if fast > Doubt || slow > Doubt {
+				t.Fatalf("Min is %v fast, Max %v slow", fast, slow)
+			}
+			last = now
+		}
+	})
+}
+
 // Neither bound decreases, Min is the monotonic clock, and Max covers the time
 // that really passed as long as the wall clock is not set back by less than the
 // tolerance.
