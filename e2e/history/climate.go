@@ -15,7 +15,7 @@ type climate struct {
 	broken    bool    // the clock of one of the store's machines is wrong for some minutes
 	proxied   bool    // a proxy, whose clock is wrong, answers where the store fails
 	penniless bool    // credentials fail now and then, before a request is sent
-	remote    bool    // requests that read are often on their way for long
+	remote    bool    // requests that read are on their way for long, every now and then
 	limit     float64 // the write units of one partition key in a second; 0 for no limit
 }
 

@@ -96,7 +96,7 @@ type sky struct {
 
 	holds   bool // while it is cut off, requests wait on the way
 	proxied bool // a proxy answers in place of the store where that fails
-	remote  bool // every other request that reads is on its way for up to far
+	remote  bool // in every other ttl, requests that read are on their way for up to far
 }
 
 // next returns the weather for a request of the operation op.
@@ -115,7 +115,7 @@ func (s *sky) next(op string) weather {
 	if s.proxied && w.what == serverErrorApplied {
 		w.what = proxiedApplied
 	}
-	if s.remote && (op == "GetItem" || op == "Query") && w.heads {
+	if s.remote && (op == "GetItem" || op == "Query") && time.Now().Unix()/int64(leaseTTL.Seconds())%2 == 0 {
 		w.up = s.upTo(far)
 	}
 	old, length := s.dice.Float64(), s.dice.Float64()

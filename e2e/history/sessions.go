@@ -97,6 +97,17 @@ func (n *node) lastWords(p plan) {
 	}
 }
 
+// pounce waits, where readings take long, until the session that holds a partition is about to be
+// known as dead, if that is soon. What was read late is judged then.
+func (n *node) pounce(p plan) {
+	if session := n.w.db.row(leaseRowKey(group, p.partition)).session(); n.w.remote && session != (rowKey{}) {
+		end := time.UnixMilli(n.w.db.row(session).number("exp"))
+		if left := time.Until(end) - leaseTTL/10 - leaseTTL*time.Duration(p.coin)/400; left < leaseTTL*2/5 {
+			time.Sleep(left)
+		}
+	}
+}
+
 // signal signals if now is true. It returns how often the node has signalled in the session.
 func (n *node) signal(session *dynamolease.Session, now bool) int64 {
 	n.mu.Lock()

@@ -57,6 +57,7 @@ func (n *node) step(p plan) {
 	}
 	switch {
 	case p.roll < 24:
+		n.pounce(p)
 		n.acquire(p)
 	case p.roll < 28:
 		n.acquireAll(p)

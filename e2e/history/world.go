@@ -57,7 +57,7 @@ func play(ctx context.Context, on stage, seed uint64, s size) (*world, error) {
 	w.db = &database{table: on.table, wire: on.wire, rows: make(map[rowKey]row), made: make(map[rowKey]time.Time)}
 	defer w.db.wire.close()
 	w.climate = newClimate(w.dice)
-	w.remote = rand.New(rand.NewPCG(seed, 9000)).IntN(4) == 0
+	w.remote = rand.New(rand.NewPCG(seed, 9000)).IntN(3) == 0
 	if on.real {
 		w.climate, w.blur = realClimate(), time.Second
 	}
