@@ -217,7 +217,7 @@ func TestAcquireAllArguments(t *testing.T) {
 	t.Run("LS29", func(t *testing.T) {
 		w := newWorld(t)
 		n := w.node()
-		for want, partitions := range map[string][]int{"partitions": {}, "partitions are 101": upTo(101), "partitions -1": {-1}} {
+		for want, partitions := range map[string][]int{"partitions": {}, "partitions has 101 entries": upTo(101), "partitions -1": {-1}} {
 			_, _, err := n.AcquireAll(w.Context(), w.group, partitions, "a", ttl)
 			if err == nil || !strings.Contains(err.Error(), want) || n.Path.Count("") != 0 {
 				t.Errorf("%v for %d partitions, %d requests", err, len(partitions), n.Path.Count(""))

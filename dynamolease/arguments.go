@@ -49,17 +49,17 @@ func checkPartition(argument string, partition int) error {
 
 func checkTTL(ttl time.Duration) error {
 	if ttl < MinTTL || ttl > maxTTL {
-		return &ArgumentError{"ttl", fmt.Sprintf("%v is out of range, %v to %v are allowed", ttl, MinTTL, maxTTL)}
+		return &ArgumentError{"ttl", fmt.Sprintf("%v is out of range, %v to a year (%.0fh) is allowed", ttl, MinTTL, maxTTL.Hours())}
 	}
 	return nil
 }
 
 func checkGroups(argument string, groups []string) error {
 	if len(groups) > maxGroupsTotal {
-		return &ArgumentError{argument, fmt.Sprintf("are %d, at most %d are allowed", len(groups), maxGroupsTotal)}
+		return &ArgumentError{argument, fmt.Sprintf("has %d entries, at most %d are allowed", len(groups), maxGroupsTotal)}
 	}
-	for _, group := range groups {
-		if err := checkName(argument, group); err != nil {
+	for i, group := range groups {
+		if err := checkName(fmt.Sprintf("%s[%d]", argument, i), group); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@
 // which the request went out and the answer came in then bound the difference between its clock and
 // this node's. Many answers bound it better, and outvote one that lies. What they once agreed on
 // stays: answers over one connection that contradict it do not move it. An answer without the
-// request id of DynamoDB is not its word at all. The result is always an interval, [Store.Now]. So
+// request id of DynamoDB does not count at all. The result is always an interval, [Store.Now]. So
 // an expired lease can be taken in the first call of a process that has just started, and a node
 // whose wall clock is wrong by hours is no danger and no nuisance.
 //

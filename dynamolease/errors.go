@@ -23,7 +23,7 @@ var ErrSessionClosed = errors.New("session closed")
 // checkpoint does not contain: by an earlier call whose outcome was unknown when it ended, or by
 // another process of the owner. The work of this call was not written: it may be the earlier work
 // again, or rest on an old checkpoint. Go on from what [Store.Resume] returns.
-var ErrEarlierApplied = errors.New("earlier work under the lease was applied since its checkpoint was read")
+var ErrEarlierApplied = errors.New("earlier work under the lease was applied since its checkpoint was read: go on from Store.Resume")
 
 // An ArgumentError is returned when an argument or option cannot be used. No request was made.
 type ArgumentError struct {

@@ -44,7 +44,7 @@ func (e *FencedError) Error() string {
 // every fence.
 func checkOwn(l Lease) error {
 	if l.validity == (validity{}) {
-		return &ArgumentError{"lease", fmt.Sprintf("must be one that this process has acquired itself; this one is of %q", l.Owner)}
+		return &ArgumentError{"lease", "must be one that this process has acquired, not one that was only read, or is of another owner"}
 	}
 	return checkLease(l.Group, l.Partition, l.Owner)
 }

@@ -102,7 +102,7 @@ func checkCheckpoint(data []byte) error {
 
 func checkItems(items []types.TransactWriteItem) error {
 	if len(items) >= rowstore.MaxActions {
-		return &ArgumentError{"items", fmt.Sprintf("are %d, at most %d are allowed", len(items), rowstore.MaxActions-1)}
+		return &ArgumentError{"items", fmt.Sprintf("has %d entries, at most %d are allowed", len(items), rowstore.MaxActions-1)}
 	}
 	return nil
 }

@@ -20,13 +20,14 @@ type Lease struct {
 	// the store's time in milliseconds and stays far below 2^53.
 	Epoch int64
 
-	// ExpiresAt is the time on the store's clock from which on the lease is not live. Of a lease in a
-	// session it is how far the session's latest heartbeat went, and zero if the session was not
-	// looked at. Do not compare it with this node's clock; [Lease.Remaining] tells what is left.
+	// ExpiresAt is the time on the store's clock from which on the lease is not live. For a lease in a
+	// session it is the time at which the session expires without another heartbeat, and zero if the
+	// session was not read. Do not compare it with this node's clock; [Lease.Remaining] tells what is
+	// left.
 	ExpiresAt time.Time
 
-	// Session is the session that the lease lives as long as, as "node#id"; empty for a lease with
-	// its own expiry.
+	// Session names the session that keeps the lease, as "node#id". It is empty for a lease with its
+	// own expiry.
 	Session string
 
 	// Checkpoint is what the latest holder left with [Store.Checkpoint] or [Store.Transact]; nil when

@@ -28,7 +28,7 @@ func (s *Store) AcquireAll(ctx context.Context, group string, partitions []int, 
 	}
 	partitions = slices.Compact(slices.Sorted(slices.Values(partitions)))
 	if n := len(partitions); n == 0 || n > rowstore.MaxActions {
-		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("are %d, 1 to %d are allowed", n, rowstore.MaxActions)}, "acquire all")
+		return nil, false, s.explain(&ArgumentError{"partitions", fmt.Sprintf("has %d entries, 1 to %d are allowed", n, rowstore.MaxActions)}, "acquire all")
 	}
 	j := &joint{store: s, ttl: ttl, budget: s.rows.Budget(ttl)}
 	for _, partition := range partitions {

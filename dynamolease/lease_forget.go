@@ -11,8 +11,8 @@ import (
 
 // Forget removes the checkpoint of a partition that nobody holds: its work begins anew. The row then
 // goes like one that never had a checkpoint, an [Options.Retention] later. A partition without a
-// checkpoint, or without a row, is no error. If the holder of the lease is over, Forget frees it, with
-// a greater epoch, so that fenced writes of that holder are refused.
+// checkpoint, or without a row, is no error. If the holder's time is over, Forget frees the lease,
+// with a greater epoch, so that fenced writes of that holder are refused.
 //
 // The error is a [HeldError] when somebody holds the partition; nothing is changed then. It wraps
 // [ErrUnknownOutcome] when it is unknown whether the checkpoint was removed: call again. Other errors:
@@ -32,7 +32,7 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("lease %s/%d is held by %s with epoch %d", e.Lease.Group, e.Lease.Partition, e.Lease.Owner, e.Lease.Epoch)
+	return fmt.Sprintf("lease %s/%d must be free, but is held by %s with epoch %d", e.Lease.Group, e.Lease.Partition, e.Lease.Owner, e.Lease.Epoch)
 }
 
 // A forgetting removes the checkpoint of one partition.

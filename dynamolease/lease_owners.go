@@ -33,6 +33,8 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 // partition that nobody has used, or whose row was deleted since ([Options.Retention]), has no row,
 // and is free as well: the store does not know how many partitions there are.
 //
+// The leases are only to look at: [Store.Transact] and the like need one that was acquired.
+//
 // Reading and errors are those of [Store.Owners].
 func (s *Store) Leases(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
@@ -45,7 +47,8 @@ func (s *Store) Leases(ctx context.Context, group string) ([]Lease, error) {
 // Lease returns the lease of one partition as it is now, without acquiring it. Where nobody holds
 // it, also because the holder's time is over, the lease has no Owner, and the epoch and the
 // checkpoint that the latest holder left. Where there is no row, it has no epoch either: nobody has
-// used the partition, or the row was deleted since.
+// used the partition, or the row was deleted since. The lease is only to look at, as from
+// [Store.Leases].
 //
 // It is one strongly consistent read, and one more for a lease in a session. Errors: [ArgumentError],
 // [RowError], also for the row of the session that holds the lease, [SetupError], the context's, or

@@ -17,7 +17,7 @@ import (
 // or it has released the lease, the lease is free, with a greater epoch, and fenced writes of the
 // holder are refused.
 //
-// done is true once that is so: the partition has another epoch, or nobody. Otherwise the lease is
+// done is true once that is so: the partition has another epoch, or no holder. Otherwise the lease is
 // as it stands: call Revoke again, a second or so apart, until done. What it takes until then:
 //
 //   - a lease with its own expiry ends when that has passed, a ttl at the most: Renew leaves it

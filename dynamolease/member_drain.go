@@ -10,23 +10,23 @@ import (
 
 // Drain has a node of a service hand everything over and take nothing, for operators, until
 // [Store.Undrain]. The order names the node, whether it is there or not, and outlives restarts. It
-// goes 30 days after the node was last there: a member whose own process read the members.
-// [Store.Members] shows it ([Member.Drained]), and coordinators follow it in their next round: the
-// node's partitions move to the others as when it stops, but it stays a member, and its session
-// lives on. If all nodes are drained nobody works. Drain ends no lease: nodes that use the store
-// without a coordinator have to look for themselves.
+// goes 30 days after the node, as a member, last read the members itself. [Store.Members] shows the
+// order ([Member.Drained]), and coordinators follow it in their next round: the node's partitions
+// move to the others as when it stops, but it stays a member, and its session lives on. If all nodes
+// are drained nobody works. Drain ends no lease: nodes that use the store without a coordinator have
+// to look for themselves.
 //
 // It is one read and one write. The error wraps [ErrUnknownOutcome] when it is unknown whether it
 // was written. Other errors: [ArgumentError], [RowError], [SetupError], the context's, or the
 // SDK's, after retries for at most 10 seconds.
 func (s *Store) Drain(ctx context.Context, service, node string) error {
-	return s.explain(s.setDrained(ctx, service, node, true), "drain %s of %s", node, service)
+	return s.explain(s.setDrained(ctx, service, node, true), "drain node %q of service %q", node, service)
 }
 
 // Undrain ends what [Store.Drain] began: the node has its share again from its next round on. A
-// node that is not drained is no error. It costs as much, and the errors are the same.
+// node that is not drained is no error. Costs and errors are those of Drain.
 func (s *Store) Undrain(ctx context.Context, service, node string) error {
-	return s.explain(s.setDrained(ctx, service, node, false), "undrain %s of %s", node, service)
+	return s.explain(s.setDrained(ctx, service, node, false), "undrain node %q of service %q", node, service)
 }
 
 // Drained lists the names that are drained in a service, in order, whether a node of that name is

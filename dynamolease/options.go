@@ -25,8 +25,8 @@ type Options struct {
 
 	// Retention is the time for which the row of a lease stays in the table after its expiry or
 	// release. After that, DynamoDB's TTL may delete it. (Rows of members stay for an hour.)
-	// Defaults to 24 hours; at least 1 hour, because an epoch can go back if a row does not
-	// outlive its last use.
+	// Defaults to 24 hours; at most a year, and at least 1 hour, because an epoch can go back if a
+	// row does not outlive its last use.
 	Retention time.Duration
 
 	// CheckpointRetention is the time for which the row of a lease with a checkpoint stays in the
@@ -66,24 +66,24 @@ type Options struct {
 type ClockOptions struct {
 	// Slack is by how much the Date header may be late, beyond its whole seconds, because a front
 	// end caches it. The time until an expired lease can be taken grows as much. Defaults to 1
-	// second.
+	// second; at most 1 hour.
 	Slack time.Duration
 
 	// Margin widens the bounds on either side, because the store consists of many machines.
-	// Defaults to 100 ms.
+	// Defaults to 100 ms; at most 1 hour.
 	Margin time.Duration
 
 	// DriftPPM is by how much this node's clock and the store's may differ in rate, in parts per
-	// million. Defaults to 200.
+	// million. Defaults to 200; at most 100,000.
 	DriftPPM int
 
 	node    bool
 	maxSkew time.Duration // of this node's wall clock, with node
 }
 
-// NodeClock returns a clock that takes the time from each node's own wall clock. That must never
-// be wrong by more than maxSkew. An expired lease can be taken twice maxSkew later. Choose
-// NodeClock only if something between the nodes and the store forges dates.
+// NodeClock returns a clock that takes the time from each node's own wall clock. That must never be
+// wrong by more than maxSkew, which is at most 24 hours. An expired lease can be taken twice maxSkew
+// later. Choose NodeClock only if something between the nodes and the store forges dates.
 func NodeClock(maxSkew time.Duration) ClockOptions { return ClockOptions{node: true, maxSkew: maxSkew} }
 
 // A Renewal chooses how Renew writes.

@@ -29,11 +29,11 @@ func Example_writer() {
 }
 
 func boot(ctx context.Context, authority *processlease.Authority) {
-	store, err := authority.Identity("writer-1")
+	identity, err := authority.Identity("writer-1")
 	if err != nil {
 		log.Fatal(err)
 	}
-	acquired, err := store.Acquire(ctx, uuid.New(), time.Minute) // a new owner for each boot
+	acquired, err := identity.Acquire(ctx, uuid.New(), time.Minute) // a new owner for each boot
 	if err != nil {
 		log.Fatal(err) // it names the boot that holds the identity
 	}

@@ -25,7 +25,7 @@ type Config struct {
 	Address string
 
 	// TTL is how long the node's leases outlive its last sign of life: for so long nobody works its
-	// partitions after a crash. Defaults to 30 seconds; at least 1 second.
+	// partitions after a crash. Defaults to 30 seconds; at least 1 second, at most a year.
 	TTL time.Duration
 
 	// Interval is how long a round takes: in each, the node sends a heartbeat, reads the members,

@@ -37,7 +37,8 @@ type Coordinator struct {
 	failure error         // the latest of a handler or a request
 }
 
-// New checks cfg, and returns a coordinator that has not begun.
+// New checks cfg, and returns a coordinator that has not begun. (Run checks names and the longest
+// ttl, also before any request.)
 func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 	cfg = cfg.withDefaults()
 	if store == nil {

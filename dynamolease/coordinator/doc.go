@@ -7,10 +7,10 @@
 //
 // With leases in the session, the steady state costs one write and one read of the members for
 // each node and round, whatever the number of partitions. A node reads the owners when it has a
-// reason to. Without a reason it reads them as rarely as that is dear (a resync), which adds a few
-// hundredths to the read units. While a lease is held by a node that does not signal, such as a
-// program without a coordinator, or a node that has left the members and still drains, it reads
-// them each 10 to 30 rounds.
+// reason to. Without a reason it reads them seldom (a resync), the more seldom the more that costs:
+// it adds a few hundredths to the read units. While a lease is held by a node that does not signal,
+// such as a program without a coordinator, or a node that has left the members and still drains, it
+// reads them each 10 to 30 rounds.
 //
 // # Why a partition never runs twice
 //

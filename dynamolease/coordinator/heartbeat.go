@@ -38,11 +38,13 @@ func (c *Coordinator) join(ctx context.Context) error {
 
 // fieldOf returns the field of Config that an argument of OpenSession comes from.
 func fieldOf(argument string) string {
-	switch argument {
-	case "Node.Name":
+	switch {
+	case argument == "Node.Name":
 		return "Config.Node"
-	case "ttl":
+	case argument == "ttl":
 		return "Config.TTL"
+	case strings.HasPrefix(argument, "Node.Groups["):
+		return "Config" + strings.TrimPrefix(argument, "Node") + ".Name"
 	default:
 		return "Config" + strings.TrimPrefix(argument, "Node")
 	}

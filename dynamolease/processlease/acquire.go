@@ -18,13 +18,13 @@ import (
 // request is bounded. The whole call ends after budget, which must be positive: a takeover from a
 // boot that died takes a little more than a ttl.
 //
-// When the budget is used up, the error is [ErrDeadline]; when the context ends, it is the
-// context's error. Both wrap the last reason why Acquire did not get the lease, such as a
-// [HeldError]. A failure that is not temporary, such as [ErrInvalid] or a
-// [dynamolease.SetupError], is returned at once. If the error is [ErrSuperseded], call again with
-// a new owner. Each of these errors, except ErrSuperseded, is also
-// [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has not seen the
-// record since.
+// When the budget is used up, the error is [ErrDeadline], and a [context.DeadlineExceeded] as well;
+// when the context ends, it is the context's error, and no ErrDeadline. Both wrap the last reason
+// why Acquire did not get the lease, such as a [HeldError]. A failure that is not temporary, such as
+// [ErrInvalid] or a [dynamolease.SetupError], is returned at once. If the error is [ErrSuperseded],
+// call again with a new owner. Each of these errors, except ErrSuperseded, is also
+// [dynamolease.ErrUnknownOutcome] if a write was never answered and Acquire has not seen the record
+// since.
 func (s *Identity) Acquire(ctx context.Context, owner uuid.UUID, budget time.Duration) (Result, error) {
 	if err := checkOwner(owner); err != nil {
 		return Result{}, s.explain(err, "acquire")

@@ -32,7 +32,7 @@ type Manager struct {
 	running sync.WaitGroup
 }
 
-// Lease returns the record of this boot as its last write left it.
+// Record returns the record of this boot as its last write left it.
 func (m *Manager) Record() Record { return *m.lease.Load() }
 
 // Valid reports whether this boot still holds its lease. It is for hot paths: it takes no lock

@@ -32,7 +32,7 @@ func fullTTL(ttl time.Duration) time.Duration {
 	return ttl + time.Duration(drift) + 2*elapsed.Doubt + 1
 }
 
-// Lease returns the observed record.
+// Record returns the observed record.
 func (o Observation) Record() Record { return o.head.Record }
 
 // Remaining returns how long the record must still stay unchanged until a takeover is permitted:

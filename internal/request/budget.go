@@ -144,8 +144,11 @@ func (b *Budget) Again(ctx context.Context, cause error) error {
 // spent returns the error of a call that makes no further attempt.
 func (b *Budget) spent(ctx context.Context) error {
 	attempts := fmt.Sprintf("after %d attempts", b.attempts)
-	if b.attempts == 0 {
+	switch b.attempts {
+	case 0:
 		attempts = "before the first attempt"
+	case 1:
+		attempts = "after 1 attempt"
 	}
 	ended, cause := Ended(ctx), b.cause
 	switch {

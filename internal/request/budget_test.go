@@ -44,7 +44,7 @@ func TestBudgetEndsInTimeLS44(t *testing.T) {
 							t.Errorf("attempt %d gets %v of %v", i, timeout, usual)
 						}
 					}
-					if want := fmt.Sprintf("after %d attempts", len(timeouts)); !errors.Is(err, cause) || !strings.Contains(err.Error(), want) {
+					if want := fmt.Sprintf("after %d attempt", len(timeouts)); !errors.Is(err, cause) || !strings.Contains(err.Error(), want) {
 						t.Errorf("%v, want %s, and the cause", err, want)
 					}
 				})

@@ -13,7 +13,8 @@
 // An empty variable counts as one that is not set. Credentials, Region and endpoint are the usual
 // ones of an AWS program. The role needs dynamodb:Scan on the table, dynamodb:DeleteItem for the
 // leading keys L#*, M#* and P#*, and dynamodb:GetItem and dynamodb:UpdateItem for the leading key
-// R#reaper.
+// R#reaper. To free the leases of sessions that are over, it needs dynamodb:GetItem for M#*, and
+// dynamodb:UpdateItem for L#*.
 //
 // # Input and output
 //
