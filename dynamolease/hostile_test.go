@@ -306,3 +306,23 @@ func TestSessionGivesUpWhatComesLateLS52(t *testing.T) {
 		})
 	}
 }
+
+// Opening a session takes one budget, whichever of its requests is held up.
+func TestOpenSessionWithinItsBudgetLS44(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		n := w.node()
+		n.Path.Every("UpdateItem", dynamotest.Hang())
+		began := time.Now()
+		n.Path.Every("Query", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			if time.Since(began) < ttl/2-ttl/10 {
+				return dynamotest.ServerError(503)(req, send)
+			}
+			return send(req)
+		})
+		_, err := n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "a", Address: "a:1"}, ttl)
+		if took := time.Since(began); err == nil || took > ttl/2+50*time.Millisecond {
+			w.Errorf("%v after %v", err, took)
+		}
+		n.Close()
+	})
+}
