@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,20 +23,27 @@ import (
 // A memoryTable is a table in memory for one process: it holds every condition for true. It is fast, and that is all.
 type memoryTable struct {
 	dynamolease.Client
+	mu   sync.Mutex // a session releases its leases many at a time
 	rows map[string]attributes
 	lose bool // the answer to the next transaction
+}
+
+func (m *memoryTable) row(key string) attributes {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rows[key]
 }
 
 func keyOf(key attributes) string { return textOf(key["pk"]) + "\n" + textOf(key["sk"]) }
 
 func (m *memoryTable) GetItem(_ context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return &dynamodb.GetItemOutput{Item: m.rows[keyOf(in.Key)]}, nil
+	return &dynamodb.GetItemOutput{Item: m.row(keyOf(in.Key))}, nil
 }
 
 func (m *memoryTable) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	out := &dynamodb.QueryOutput{}
 	pk, first := textOf(in.ExpressionAttributeValues[":pk"]), textOf(in.ExpressionAttributeValues[":first"])
-	if row := m.rows[pk+"\n"+first]; row != nil {
+	if row := m.row(pk + "\n" + first); row != nil {
 		out.Items = append(out.Items, row)
 	}
 	return out, nil
@@ -59,6 +67,8 @@ func (m *memoryTable) TransactWriteItems(_ context.Context, in *dynamodb.Transac
 
 // update sets and removes what the library's own expressions do.
 func (m *memoryTable) update(key attributes, expression string, values attributes) attributes {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	row := maps.Clone(m.rows[keyOf(key)])
 	if row == nil {
 		row = maps.Clone(key)
