@@ -27,7 +27,7 @@ func (t *LeaseTable) addDashboard() {
 		graph("Transactions in conflict", t.ofTable("TransactionConflict")),
 	)
 	dashboard.AddWidgets(
-		graph("Reaper: rows", t.reaped("Scanned", "Sum"), t.reaped("Due", "Sum"), t.reaped("Deleted", "Sum"), t.reaped("Kept", "Sum"),
+		graph("Reaper: rows", t.reaped("Scanned", "Sum"), t.reaped("Due", "Sum"), t.reaped("Deleted", "Sum"), t.reaped("Freed", "Sum"), t.reaped("Kept", "Sum"),
 			t.reaped("Raced", "Sum"), t.reaped("Unreadable", "Sum")),
 		graph("Reaper: capacity consumed (units)", t.reaped("ReadUnits", "Sum"), t.reaped("WriteUnits", "Sum"), t.reaped("Throttled", "Sum")),
 	)

@@ -123,8 +123,8 @@ func TestReaperRole(t *testing.T) {
 			t.Errorf("%s has no %s", statements, want)
 		}
 	}
-	if n := strings.Count(string(statements), `"Effect"`); n != 5 {
-		t.Errorf("%d statements, want 5: %s", n, statements)
+	if n := strings.Count(string(statements), `"Effect"`); n != 7 {
+		t.Errorf("%d statements, want 7: %s", n, statements)
 	}
 }
 

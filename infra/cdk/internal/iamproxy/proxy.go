@@ -68,6 +68,8 @@ func denial(req *http.Request, operation string, why error) (*http.Response, err
 		Header: http.Header{
 			"Content-Type": {"application/x-amz-json-1.0"},
 			"Date":         {time.Now().UTC().Format(http.TimeFormat)},
+			// Without it the answer would be none of DynamoDB's.
+			"X-Amzn-Requestid": {"IAMPROXY"},
 		},
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req,
 	}, nil
