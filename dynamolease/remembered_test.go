@@ -124,6 +124,12 @@ func remembered(values ...any) (elements int) {
 	return elements
 }
 
+// remembers counts what the store and the session remember.
+func (p *passage) remembers() (elements int) {
+	defer p.HoldWorks()()
+	return remembered(p.Store, p.session)
+}
+
 // partitionsOnce is how many partitions a store comes by, one after the other.
 const partitionsOnce = 8_000
 
@@ -264,11 +270,11 @@ func TestRememberedLS56(t *testing.T) {
 			})
 			// What is kept only as long as the caller keeps its lease goes with the garbage.
 			deadline := time.Now().Add(time.Minute)
-			for remembered(p.Store, p.session) > 5000 && time.Now().Before(deadline) {
+			for p.remembers() > 5000 && time.Now().Before(deadline) {
 				runtime.GC()
 				time.Sleep(10 * time.Millisecond)
 			}
-			if n := remembered(p.Store, p.session); n > 5000 {
+			if n := p.remembers(); n > 5000 {
 				t.Errorf("after %d partitions it remembers %d things", partitionsOnce, n)
 			}
 		})

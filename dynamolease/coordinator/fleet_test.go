@@ -16,6 +16,9 @@ const (
 	fleetPartitions = 1000
 	fleetChange     = 10
 	fleetLatency    = 5 * time.Millisecond
+
+	// straggling is how many moves more than would do a change may take.
+	straggling = 3
 )
 
 // contend has the nodes hinder each other at the table, as in DynamoDB.
@@ -110,9 +113,12 @@ func (c *crew) change(name string, within time.Duration, do func()) {
 
 func (c *crew) settled(name string, want int, took time.Duration) {
 	c.Helper()
-	if got := c.moves(); got != want {
+	// Nodes that crashed together are not seen dead by all others in one round. Now and then a node takes
+	// a partition in between that another one's share had room for.
+	if got := c.moves(); got < want || got > want+straggling {
 		c.Errorf("%s: %d moves more than would do", name, got-want)
 	}
+	want = c.moves()
 	for range c.rounds {
 		time.Sleep(interval)
 		if c.busy() != fleetPartitions {

@@ -80,6 +80,8 @@ func TestThrottledLS57(t *testing.T) {
 							n.begin(context.Background())
 						}
 						w.throttled(l, fleet, 12*ttl)
+						l.mu.Lock()
+						defer l.mu.Unlock()
 						w.Logf("%s: %d sent, %d let through, %d partitions worked", name, l.sent, l.through, w.busy())
 					})
 				})
