@@ -131,7 +131,7 @@ func (p *passage) remembers() (elements int) {
 }
 
 // partitionsOnce is how many partitions a store comes by, one after the other.
-const partitionsOnce = 8_000
+const partitionsOnce = 6_000
 
 // passages are what can be done with a partition that a store comes by.
 var passages = map[string]func(p *passage, partition int) error{

@@ -56,6 +56,9 @@ func TestThrottledLS57(t *testing.T) {
 		for _, ttl := range []time.Duration{ttl, 30 * time.Second} {
 			for _, times := range []float64{1, 3} {
 				t.Run(fmt.Sprintf("%s/%v/%v times", name, ttl, times), func(t *testing.T) {
+					if !long && (times > 1 || ttl > 10*time.Second) {
+						t.Skip("runs in the long tests")
+					}
 					inVirtualTime(t, func(w *world) {
 						var fleet []*node
 						l := &throttle{rate: times * 3 * nodes / ttl.Seconds()}
