@@ -2,7 +2,7 @@
 
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-TESTFLAGS   ?= -race -count=1 -timeout 15m
+TESTFLAGS   ?= -race -short -count=1 -timeout 25m
 LAMBDA_ARCH ?= arm64
 CDK         := npx --yes aws-cdk@2.1148.1
 
