@@ -15,7 +15,7 @@ import (
 
 // A fencedWork is one call that writes under a lease. Each attempt is conditional on the owner, the
 // epoch and the work that the caller builds on, and leaves an id of its own as the row's work. So
-// at most one attempt is applied, none after a later one, and the row tells whether one was.
+// DynamoDB applies at most one attempt, and the row tells whether it did.
 //
 // It leaves the row's rev alone, on which ownership rests: a renewal refuses no work, and work
 // refuses no renewal.

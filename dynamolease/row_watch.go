@@ -21,7 +21,7 @@ type rowWatch struct {
 	time *rowstore.Time
 
 	mu   sync.Mutex
-	rows map[rowstore.Key]sighting
+	rows map[rowstore.Key]observation
 	full int // sweep at so many rows
 }
 
@@ -38,10 +38,10 @@ func (r watched) ttl() (time.Duration, bool) {
 	return time.Duration(r.lasts) * time.Millisecond, r.lasts > 0 && r.lasts <= maxTTL.Milliseconds()
 }
 
-// A sighting is a rev, when its first answer came, and when its latest reading began. The row has
+// An observation is a rev, when its first answer came, and when its latest reading began. The row has
 // been renewed after the latest reading of another rev began, if there was one: others write it
 // without a later expiry.
-type sighting struct {
+type observation struct {
 	rev           string
 	exp           int64
 	first, latest elapsed.Reading
@@ -58,7 +58,7 @@ const (
 )
 
 func newRowWatch(clock *rowstore.Time) *rowWatch {
-	return &rowWatch{time: clock, rows: make(map[rowstore.Key]sighting), full: firstWatchSweep}
+	return &rowWatch{time: clock, rows: make(map[rowstore.Key]observation), full: firstWatchSweep}
 }
 
 // note remembers a row whose reading began then, and has ended.
@@ -96,11 +96,11 @@ func (w *rowWatch) judge(row watched, began elapsed.Reading) (still, renewed boo
 	return began.Min-s.first.Min >= w.certain(lasts), s.renewed && began.Max-s.after.Max < lasts/2
 }
 
-// next returns the sighting of a row as it is now.
-func (w *rowWatch) next(row watched, now elapsed.Reading) sighting {
+// next returns the observation of a row as it is now.
+func (w *rowWatch) next(row watched, now elapsed.Reading) observation {
 	s := w.rows[row.key]
 	if s.rev != row.rev {
-		return sighting{rev: row.rev, exp: row.exp, first: now, renewed: s.rev != "" && row.exp > s.exp, after: s.latest}
+		return observation{rev: row.rev, exp: row.exp, first: now, renewed: s.rev != "" && row.exp > s.exp, after: s.latest}
 	}
 	return s
 }

@@ -94,8 +94,9 @@ func (s *Session) release(ctx context.Context, k rowstore.Key) (released bool, e
 }
 
 // ReleaseAll frees all leases that the session has acquired, with one request and one write unit for
-// each of them, many at a time. Stop the work that they cover before. The next call tries again to free what this one could not;
-// a lease whose row is malformed (a [RowError]) keeps none of the others.
+// each of them, many at a time. Stop the work that they cover before. The next call tries again to
+// free what this one could not. A lease whose row is malformed (a [RowError]) does not stop the
+// others from being freed.
 func (s *Session) ReleaseAll(ctx context.Context) error {
 	me := s.holder()
 	b := &rowstore.Bulk[leaseRow]{
@@ -177,7 +178,7 @@ func (s *Session) drop(k rowstore.Key) {
 }
 
 // keep notes a lease that the session may have in the table, although this process does not count on
-// it: it could not be released, or nothing tells whether it was acquired. ReleaseAll frees it.
+// it: a release failed, or an acquisition was not answered. ReleaseAll frees it.
 func (s *Session) keep(k rowstore.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,8 +75,8 @@ func (b *Budget) Share() *Budget {
 
 var errNoTime = errors.New("no time left")
 
-// Turn waits until the call may make an attempt. A call that goes by a pace waits for its first one,
-// and again after each that was throttled. What else it sends follows from an answer that came.
+// Turn waits until the call may make an attempt. A paced call waits before its first attempt, and
+// again after each one that the store throttled. It sends anything else without a wait.
 func (b *Budget) Turn(ctx context.Context, usual time.Duration) error {
 	if b.turn || b.pace == nil {
 		return nil

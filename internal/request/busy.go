@@ -24,14 +24,15 @@ func Throttled(err error) bool {
 	if errors.Is(err, errThrottled) || errors.As(err, &status) && status.HTTPStatusCode() == http.StatusTooManyRequests {
 		return true
 	}
-	return told(err, "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException",
-		"ThrottlingError", "ProvisionedThroughputExceeded")
+	return told(err, func(code string) bool { return throttling(code) || throttlingReason(code) })
 }
 
 // Conflicting reports whether the store answered that another write of the row is under way: a
 // transaction, or a write in another Region. That is over soon.
 func Conflicting(err error) bool {
-	return told(err, "TransactionConflictException", "ReplicatedWriteConflictException", "TransactionConflict")
+	return told(err, func(code string) bool {
+		return code == "TransactionConflictException" || code == "ReplicatedWriteConflictException" || code == "TransactionConflict"
+	})
 }
 
 // byItsWord reports whether an error may be the store's own answer: neither that of a proxy, nor of a
@@ -41,18 +42,17 @@ func byItsWord(err error) bool {
 	return !neverSent(err) && !errors.As(err, &other)
 }
 
-// told reports whether the store answered with one of these codes, for the request or for one action
-// of it.
-func told(err error, codes ...string) bool {
+// told reports whether the store answered with such a code, for the request or for one action of it.
+func told(err error, such func(code string) bool) bool {
 	if !byItsWord(err) {
 		return false
 	}
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) {
 		return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
-			return slices.Contains(codes, aws.ToString(r.Code))
+			return such(aws.ToString(r.Code))
 		})
 	}
 	var api smithy.APIError
-	return errors.As(err, &api) && slices.Contains(codes, api.ErrorCode())
+	return errors.As(err, &api) && such(api.ErrorCode())
 }

@@ -35,12 +35,21 @@ const (
 // notApplied reports whether DynamoDB uses this error code to reject a request before it does
 // anything.
 func notApplied(code string) bool {
+	return throttling(code) || code == "TransactionConflictException"
+}
+
+// throttling reports whether DynamoDB refuses a request with this code because it gets too many.
+func throttling(code string) bool {
 	switch code {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
-		"TransactionConflictException", "LimitExceededException":
+	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException":
 		return true
 	}
 	return false
+}
+
+// throttlingReason is throttling for one action of a transaction.
+func throttlingReason(code string) bool {
+	return code == "ThrottlingError" || code == "ProvisionedThroughputExceeded"
 }
 
 // mayBeApplied reports whether this code of a client fault leaves it open whether the write took
@@ -115,12 +124,12 @@ func classifyReasons(reasons []types.CancellationReason) Outcome {
 // ClassifyReason judges one action of a cancelled transaction by its reason. It returns Done if the
 // action itself would have been possible.
 func ClassifyReason(reason types.CancellationReason) Outcome {
-	switch aws.ToString(reason.Code) {
-	case "", "None":
+	switch code := aws.ToString(reason.Code); {
+	case code == "" || code == "None":
 		return Done
-	case "ConditionalCheckFailed":
+	case code == "ConditionalCheckFailed":
 		return Refused
-	case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+	case code == "TransactionConflict" || throttlingReason(code):
 		return NotDone
 	default:
 		return Failed
