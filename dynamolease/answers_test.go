@@ -14,6 +14,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 	"github.com/dynamolease/dynamolease/dynamolease/processlease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // nameless takes the request id off an answer.
@@ -149,6 +150,7 @@ func TestAnswersWithoutAnIDLS47(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range operations {
 				t.Run(op.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n := w.faultyNode(op.each)
 						op.prepare(n)
@@ -250,6 +252,7 @@ func TestBrokenBodiesB15(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range operations {
 				t.Run(op.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n := w.faultyNode(op.each)
 						op.prepare(n)
@@ -282,6 +285,7 @@ func TestSignedTooLateB03(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range operations {
 				t.Run(op.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n := w.faultyNode(op.each)
 						op.prepare(n)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 var attemptsMade = regexp.MustCompile(`after (\d+) attempts`)
@@ -24,6 +25,7 @@ func TestCallsEndWithinTheirBudgetsLS44(t *testing.T) {
 	} {
 		for _, op := range operations {
 			t.Run(op.name+"/"+name, func(t *testing.T) {
+				testkit.Sample(t)
 				inVirtualTime(t, func(w *world) {
 					n := w.faultyNode(op.each)
 					op.prepare(n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // A faultKind is what the store can know after a fault.
@@ -73,6 +74,7 @@ func eachFault(t *testing.T, test func(w *world, op, fault int)) {
 		t.Run(op.name, func(t *testing.T) {
 			for j, fault := range faults {
 				t.Run(fault.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) { test(w, i, j) })
 				})
 			}

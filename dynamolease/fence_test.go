@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // write writes an item of the user's own under a lease, past the store.
@@ -71,7 +72,7 @@ func TestEpochsOrderAllHolders(t *testing.T) {
 			a, b := w.node(), w.node()
 			b.open("b", ttl)
 			var last dynamolease.Lease
-			for round := range 1000 {
+			for round := range testkit.Size(240, 1000) {
 				var lease dynamolease.Lease
 				if round%2 == 0 {
 					lease = a.acquire(1, "a")

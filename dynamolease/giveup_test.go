@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // long is a ttl that nothing in these tests outlives: what is free was given up, and did not expire.
@@ -112,6 +113,7 @@ func TestGivingUpLS52(t *testing.T) {
 			for _, which := range []int{0, 1, 2} { // all requests, or the first, or the second
 				name := fmt.Sprintf("LS52/B05/%s/%s/%d", op.name, fault.name, which)
 				t.Run(name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n := w.givingUp(op.prepare)
 						n.untilGivenUp(op.call, fault.fault, which)

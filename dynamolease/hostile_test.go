@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // frozen has the process stand still for d while it waits for an answer.
@@ -30,6 +31,7 @@ func TestThrottledWhileFrozenLS44(t *testing.T) {
 	for _, op := range operations {
 		for _, d := range []time.Duration{ttl/2 - ttl/25, ttl / 2, ttl, 10 * ttl} {
 			t.Run(op.name+"/"+d.String(), func(t *testing.T) {
+				testkit.Sample(t)
 				inVirtualTime(t, func(w *world) {
 					n := w.faultyNode(op.each)
 					op.prepare(n)

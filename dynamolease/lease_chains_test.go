@@ -103,7 +103,7 @@ func TestOwnershipAndWorkLS43(t *testing.T) {
 var acquisitions = map[string]func(n *node) dynamolease.Lease{
 	"Acquire":         func(n *node) dynamolease.Lease { return n.acquire(1, "b") },
 	"AcquireAll":      func(n *node) dynamolease.Lease { return n.acquireAll("b", []int{1, 2})[0] },
-	"Session.Acquire": func(n *node) dynamolease.Lease { n.open("b", ttl); return n.take(1) },
+	"Session.Acquire": func(n *node) dynamolease.Lease { return n.take(1) },
 }
 
 // A fenced write of the former holder lands at the last moment: the next holder has it in its
@@ -128,7 +128,6 @@ func TestAcquisitionHasTheCheckpointLS46(t *testing.T) {
 						land := dynamotest.Around(func() { a.checkpoint("6") }, nil)
 						if name == "Session.Acquire" {
 							b.open("b", ttl)
-							acquire = func(n *node) dynamolease.Lease { return n.take(1) }
 						}
 						fault := land
 						if lost {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // transactionTime is how long a transaction keeps its rows.
@@ -118,15 +119,16 @@ func (n *node) works(ctx context.Context, lease dynamolease.Lease, pause time.Du
 	}
 }
 
-// 100 leases, under each of which there is work twice a second: none is lost, and a renewal is one transaction and 100 updates at most.
+// Many leases, under each of which there is work twice a second: none is lost, and a renewal is one transaction and an update for each lease at most.
 // Work in the same store gives way, so that the two do not meet.
 func TestRenewBesideWorkLS43(t *testing.T) {
+	many := testkit.Size(40, 100)
 	for name, how := range modes {
 		for where, apart := range map[string]bool{"one store": false, "work in another store": true} {
 			t.Run("B09/"+name+"/"+where, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
 					a, l := w.node(how), &locks{locked: make(map[string]bool)}
-					all := a.acquireMany("a", 100)
+					all := a.acquireMany("a", many)
 					worker := a
 					if apart {
 						worker = l.on(w.node(how))
@@ -144,11 +146,11 @@ func TestRenewBesideWorkLS43(t *testing.T) {
 					for range 6 {
 						time.Sleep(ttl / 3)
 						l.transactions, l.updates = 0, 0
-						if got := a.renew("a", all...); len(got) != 100 {
-							w.Errorf("renewed %d of 100", len(got))
+						if got := a.renew("a", all...); len(got) != many {
+							w.Errorf("renewed %d of %d", len(got), many)
 						}
 						w.Logf("%d transactions, %d updates, %d conflicts so far", l.transactions, l.updates, l.conflicts)
-						if l.transactions > 1 || l.updates > 100 || !apart && l.conflicts > 0 {
+						if l.transactions > 1 || l.updates > many || !apart && l.conflicts > 0 {
 							w.Errorf("%d transactions and %d updates, %d conflicts", l.transactions, l.updates, l.conflicts)
 						}
 					}

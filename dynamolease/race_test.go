@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // LS7: N concurrent acquirers have one winner, and the losers see it.
@@ -20,7 +21,7 @@ func TestAcquireLS7(t *testing.T) {
 	for name, prepare := range prepare {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			for round := range 20 {
+			for round := range testkit.Size(7, 20) {
 				w.group = fmt.Sprintf("%s-%d", w.group, round)
 				prepare(w.node())
 				w.race(32)

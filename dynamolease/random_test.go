@@ -22,7 +22,7 @@ const (
 // Nodes with clocks of their own acquire, renew and release under faults. No two hold a lease at the same time, epochs
 // only grow, and a lease that a node counts on is its own in the table.
 func TestRandom(t *testing.T) {
-	seeds := []uint64{1, 2, 3, 4, 5, uint64(time.Now().UnixNano())}
+	seeds := []uint64{1, uint64(time.Now().UnixNano())}
 	for i, seed := range seeds {
 		name := fmt.Sprint("seed ", seed)
 		if i == len(seeds)-1 {

@@ -131,7 +131,7 @@ func (p *passage) remembers() (elements int) {
 }
 
 // partitionsOnce is how many partitions a store comes by, one after the other.
-const partitionsOnce = 6_000
+func partitionsOnce() int { return testkit.Size(2_000, 6_000) }
 
 // passages are what can be done with a partition that a store comes by.
 var passages = map[string]func(p *passage, partition int) error{
@@ -252,7 +252,7 @@ func TestRememberedLS56(t *testing.T) {
 				if err := p.open(); err != nil {
 					t.Fatal(err)
 				}
-				for partition := range partitionsOnce {
+				for partition := range partitionsOnce() {
 					if err := pass(p, partition); err != nil {
 						t.Fatal(partition, err)
 					}
@@ -275,7 +275,7 @@ func TestRememberedLS56(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if n := p.remembers(); n > 5000 {
-				t.Errorf("after %d partitions it remembers %d things", partitionsOnce, n)
+				t.Errorf("after %d partitions it remembers %d things", partitionsOnce(), n)
 			}
 		})
 	}

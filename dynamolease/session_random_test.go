@@ -13,9 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
-const sessionRandomTime = 3 * time.Minute
+func sessionRandomTime() time.Duration { return testkit.Size[time.Duration](1, 3) * time.Minute }
 
 // Nodes with sessions and nodes with plain leases share partitions, and write under them what is not idempotent, under
 // faults and with clocks of their own. No two hold a partition at the same time, epochs only grow, and every fenced
@@ -48,7 +49,7 @@ func (w *world) sessionRandom(seed uint64) {
 		}, counts: counts, sessions: i > 0, leases: make(map[int]dynamolease.Lease)}
 		p.start()
 		running.Go(func() {
-			for end := time.Now().Add(sessionRandomTime); time.Now().Before(end) && !w.Failed(); {
+			for end := time.Now().Add(sessionRandomTime()); time.Now().Before(end) && !w.Failed(); {
 				p.step()
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // A patient client has no deadlines: those of a node whose clocks stand still do not pass while it is paused, but those
@@ -64,7 +65,7 @@ func TestPausedBeforeWriting(t *testing.T) {
 		} {
 			t.Run("LS33/"+name+"/"+answer.name, func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
-					for pause := 300 * time.Millisecond; pause < answer.pause; pause += 410 * time.Millisecond {
+					for pause := 300 * time.Millisecond; pause < answer.pause; pause += testkit.Size[time.Duration](820, 410) * time.Millisecond {
 						a := w.patientNode(op.how)
 						a.pauseNextWrite(pause, answer.fault)
 						leases, err := op.call(w.Context(), a)

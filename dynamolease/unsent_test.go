@@ -16,6 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // A preparation fails as often as it is told to, before a request can be sent.
@@ -117,6 +118,7 @@ func TestUnsentOnceLS51(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range operations {
 				t.Run(op.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n, p := w.preparedNode(name, op.each)
 						op.prepare(n)
@@ -141,6 +143,7 @@ func TestUnsentLS51(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range operations {
 				t.Run(op.name, func(t *testing.T) {
+					testkit.Sample(t)
 					inVirtualTime(t, func(w *world) {
 						n, p := w.preparedNode(name, op.each)
 						op.prepare(n)

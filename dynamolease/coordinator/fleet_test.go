@@ -9,13 +9,12 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const (
-	fleetNodes      = 50
-	fleetPartitions = 1000
-	fleetChange     = 10
-	fleetLatency    = 5 * time.Millisecond
+	fleetChange  = 10
+	fleetLatency = 5 * time.Millisecond
 
 	// straggling is how many moves more than would do a change may take.
 	straggling = 3
@@ -29,12 +28,13 @@ func (w *world) contend() {
 // A crew is the nodes of a fleet that run.
 type crew struct {
 	*world
-	nodes  []*node
-	born   int
-	rounds int // that must be quiet after a change
+	partitions int
+	nodes      []*node
+	born       int
+	rounds     int // that must be quiet after a change
 }
 
-// Fifty nodes share a thousand partitions: a cold start, joins, crashes, graceful ends, a rolling
+// Fifty nodes share a thousand partitions, or with -short thirty share 600: a cold start, joins, crashes, graceful ends, a rolling
 // restart. Each time all partitions run within two rounds (of crashed nodes after the ttl and what
 // the store's clock is uncertain by, besides), as few as possible move, and then none.
 //
@@ -48,8 +48,9 @@ func TestFleet(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		w.contend()
 		began := realNow()
-		c := &crew{world: w, rounds: 2}
-		c.change("CO1 cold start", 2*round, func() { c.start(fleetNodes) })
+		c := &crew{world: w, partitions: testkit.Size(600, 1000), rounds: 2}
+		nodes := testkit.Size(30, 50)
+		c.change("CO1 cold start", 2*round, func() { c.start(nodes) })
 		c.change("CO1 join", 2*round, func() { c.start(fleetChange) })
 		c.change("CO3 crash", ttl+grace+2*round, func() {
 			for _, n := range c.take(fleetChange) {
@@ -83,7 +84,7 @@ func TestFleet(t *testing.T) {
 func (c *crew) start(n int) {
 	var started []*node
 	for range n {
-		node := c.prepare(fmt.Sprintf("n%03d", (c.born*37)%1000), fleetPartitions)
+		node := c.prepare(fmt.Sprintf("n%03d", (c.born*37)%1000), c.partitions)
 		node.path.Latency(fleetLatency)
 		c.born++
 		started = append(started, node)
@@ -106,8 +107,8 @@ func (c *crew) change(name string, within time.Duration, do func()) {
 	c.Helper()
 	before := c.moves()
 	do()
-	want := fewest(fleetPartitions, c.shares(c.nodes...))
-	took := c.within(within, name+": in balance", func() bool { return c.balanced(fleetPartitions, c.nodes...) })
+	want := fewest(c.partitions, c.shares(c.nodes...))
+	took := c.within(within, name+": in balance", func() bool { return c.balanced(c.partitions, c.nodes...) })
 	c.settled(name, before+want, took)
 }
 
@@ -121,7 +122,7 @@ func (c *crew) settled(name string, want int, took time.Duration) {
 	want = c.moves()
 	for range c.rounds {
 		time.Sleep(interval)
-		if c.busy() != fleetPartitions {
+		if c.busy() != c.partitions {
 			c.Fatalf("%s: only %d partitions run", name, c.busy())
 		}
 	}
@@ -138,7 +139,7 @@ func (c *crew) rollingRestart() {
 	c.rounds = 0
 	batches := 1
 	if long {
-		batches = fleetNodes / fleetChange
+		batches = len(c.nodes) / fleetChange
 	}
 	for range batches {
 		c.change("CO1 rolling: join", 2*round, func() { c.start(fleetChange) })

@@ -25,7 +25,7 @@ func TestMalformedMany(t *testing.T) {
 			w.always(40*round, "worked as before", func() bool { return w.busy() == partitions && w.moves() == moves })
 		})
 	})
-	const partitions, good = 400, 8
+	const partitions, good = 150, 8
 	for name, spoil := range map[string]func(w *world, partition string){
 		"free": func(w *world, partition string) { w.spoil("L#"+w.group, partition) },
 		"free, and legible": func(w *world, partition string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const (
@@ -50,7 +51,7 @@ func (w *world) random(seed uint64, mode coordinator.LeaseMode) {
 	for range randomNodes {
 		c.join(c.name())
 	}
-	span := 10 * time.Minute
+	span := testkit.Size[time.Duration](4, 10) * time.Minute
 	if long {
 		span = 30 * time.Minute
 	}

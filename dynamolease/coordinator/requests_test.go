@@ -70,6 +70,9 @@ func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 // fleet with a ttl of 10 s and 1,000 leases uses 3.1 read units a second for each ten nodes, at
 // the most.
 func TestRequestsCO15Resyncs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("has 2,200 rounds")
+	}
 	const partitions, rounds = 1000, 2200 // a resync each 1,000 to 2,160 rounds, or in two hours
 	inVirtualTime(t, func(w *world) {
 		a := w.start("a", partitions, func(c *coordinator.Config) { c.TTL, c.Interval = 10*time.Second, 10*time.Second/3 })

@@ -84,7 +84,7 @@ func (b *bare) refused(ctx context.Context, partition int) error {
 func (b *bare) take(row held) put {
 	now, rev := time.Now(), uuid.NewString()
 	return put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #lasts = :lasts, #ttl = :ttl REMOVE #service, #session, #revoked",
+		update:    "SET #epoch = :epoch, #rev = :rev, #owner = :owner, #exp = :exp, #ttl = :ttl, #lasts = :lasts REMOVE #service, #session, #revoked",
 		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
@@ -118,7 +118,7 @@ func (b *bare) release(ctx context.Context, partition int) error {
 	sk := partitionKey(partition)
 	row, rev := b.rows[sk], uuid.NewString()
 	return b.put(ctx, "L#"+b.group, sk, put{
-		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #lasts, #service, #session, #revoked",
+		update:    "SET #epoch = :epoch, #rev = :rev, #ttl = :ttl REMOVE #owner, #exp, #service, #session, #revoked, #lasts",
 		condition: seen + withoutCheckpoint,
 		names:     leaseNames(),
 		values: map[string]types.AttributeValue{
