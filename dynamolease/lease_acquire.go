@@ -35,13 +35,18 @@ func (s *Store) Acquire(ctx context.Context, group string, partition int, owner 
 		return Lease{}, false, s.explain(err, "acquire")
 	}
 	a := &acquisition{store: s, key: leaseKey(group, partition), holder: holder{owner: owner}, ttl: ttl}
+	return s.acquire(ctx, a, group, partition)
+}
+
+// acquire carries out the acquisition of a lease with an expiry of its own.
+func (s *Store) acquire(ctx context.Context, a *acquisition, group string, partition int) (lease Lease, acquired bool, err error) {
 	done, err := a.run(ctx)
 	if err != nil {
 		return Lease{}, false, s.explain(err, "acquire %s/%d", group, partition)
 	}
 	lease = a.describe(done.Known.Row)
 	if done.Applied != nil {
-		lease.validity = newValidity(s.rows.Time, done.Applied.At, ttl, done.Known.Row.exp, done.Answer)
+		lease.validity = newValidity(s.rows.Time, done.Applied.At, a.ttl, done.Known.Row.exp, done.Answer)
 		lease.progress = s.works.acquired(a.key, a.holder, lease.Epoch, done.Known.Row.work)
 		if lease.Remaining() == 0 {
 			a.store.leases.Forget(a.key, done.Known.Row)
@@ -66,6 +71,7 @@ type acquisition struct {
 	key    rowstore.Key
 	holder holder
 	ttl    time.Duration // of the lease, or of the session that will hold it
+	seen   *leaseRow     // as a look has just found it; nil for none
 
 	other   memberRow       // the session's row, if another session has the lease; empty when it is not there
 	renewed bool            // the lease has its own expiry, and another holder was just seen to renew it
@@ -109,7 +115,8 @@ func (a *acquisition) refused(row leaseRow) {
 
 func (a *acquisition) change() rowstore.Change[leaseRow] {
 	return rowstore.Change[leaseRow]{
-		Key: a.key, Cache: a.store.leases, Decode: decodeLease, By: a.holder, TTL: a.ttl,
+		Seen: a.built(),
+		Key:  a.key, Cache: a.store.leases, Decode: decodeLease, By: a.holder, TTL: a.ttl,
 		Consult: a.consult, Propose: a.propose, Returns: true,
 		// Another call of the holder may have extended what an attempt of this one acquired.
 		Hidden: func(row leaseRow) bool { return row.heldBy(a.holder) },
@@ -118,6 +125,19 @@ func (a *acquisition) change() rowstore.Change[leaseRow] {
 			return seen.Row.holder == a.holder || seen.Row.owner == ""
 		},
 	}
+}
+
+// built returns the row that a look has found, if a write can be built on it without another reading:
+// this store has nothing of its own about the row, and nothing in it is judged by the time. It is
+// judged by its session, which is read, or is free.
+func (a *acquisition) built() *rowstore.Known[leaseRow] {
+	if a.seen == nil || a.seen.holder == a.holder || a.seen.owner != "" && !a.seen.inSession() {
+		return nil
+	}
+	if _, ok := a.store.leases.Recall(a.key); ok {
+		return nil
+	}
+	return &rowstore.Known[leaseRow]{Row: *a.seen}
 }
 
 // consult looks at another holder of the lease. A session it closes if that is surely dead. That a

@@ -77,22 +77,19 @@ func (s *Store) readLeases(ctx context.Context, r rowstore.Range) ([]Lease, erro
 	if err != nil {
 		return nil, err
 	}
-	leases := make([]Lease, len(rows))
-	for i, row := range rows {
-		leases[i] = sessions.judge(row, found.At)
-	}
-	return leases, errors.Join(malformed, malformedSessions)
+	return sessions.judgeAll(rows, found.At), errors.Join(malformed, malformedSessions)
 }
 
 // sessionRows are the rows of sessions, as they were read after those of their leases.
 type sessionRows struct {
 	alive     map[rowstore.Key]memberRow
+	seen      map[rowstore.Key]bool // whether they live or not
 	malformed map[rowstore.Key]bool
 }
 
 // sessionsOf reads the sessions of rows: those of a service at once, or the one of a single row.
 func (s *Store) sessionsOf(ctx context.Context, rows []leaseRow, at rowstore.Moment) (sessions sessionRows, malformed, err error) {
-	sessions = sessionRows{make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool)}
+	sessions = sessionRows{make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool), make(map[rowstore.Key]bool)}
 	read := make(map[string]bool)
 	for _, row := range rows {
 		if !row.inSession() || read[row.session.PK] {
@@ -117,6 +114,15 @@ func (s *Store) sessionsOf(ctx context.Context, rows []leaseRow, at rowstore.Mom
 		malformed = errors.Join(malformed, rowsErr)
 	}
 	return sessions, malformed, nil
+}
+
+// judgeAll returns the leases of rows, those that nobody holds without an owner.
+func (s sessionRows) judgeAll(rows []leaseRow, at rowstore.Moment) []Lease {
+	leases := make([]Lease, len(rows))
+	for i, row := range rows {
+		leases[i] = s.judge(row, at)
+	}
+	return leases
 }
 
 // judge returns the lease of a row, without an owner if its holder is surely over: a session that is

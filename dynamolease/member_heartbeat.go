@@ -2,8 +2,6 @@ package dynamolease
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
@@ -37,44 +35,4 @@ func (s *Store) Heartbeat(ctx context.Context, node Node, ttl time.Duration) (Me
 	}
 	s.members.Keep(row.key, done.Known, done.Applied.At)
 	return done.Known.Row.member(), nil
-}
-
-// Members returns the live members of a service, in node order (by bytes), each with the groups it
-// takes part in. It is one strongly consistent Query, however many groups there are.
-//
-// A malformed row is a [RowError], one for each joined; it comes with the members that could be
-// read. Other errors, without any member: [ArgumentError], [SetupError], the context's, or the
-// SDK's, after retries for at most 10 seconds a page.
-func (s *Store) Members(ctx context.Context, service string) ([]Member, error) {
-	if err := checkName("service", service); err != nil {
-		return nil, s.explain(err, "read members")
-	}
-	found, err := rowstore.QueryNow(ctx, s.rows, rowstore.Range{PK: memberPrefix + service}, nil, 0, rowstore.Tolerant(decodeService))
-	if err != nil {
-		return nil, s.explain(err, "read members of %s", service)
-	}
-	rows, _, malformed := rowstore.Sift(found.Rows)
-	s.refreshDrains(ctx, rows, found.At)
-	return s.newest(rows, found.At), s.explain(malformed, "read members of %s", service)
-}
-
-// newest lists each node once, by the latest of its live rows: a node that restarted has another
-// session, and that one says where the node is found.
-func (s *Store) newest(rows []serviceRow, at rowstore.Moment) []Member {
-	latest := make(map[string]memberRow)
-	drained := make(map[string]bool)
-	for _, found := range rows {
-		drained[found.drain.node] = found.drain.on
-		row := found.member
-		if former, ok := latest[row.node]; s.alive(row, at) && row.left == 0 && (!ok || former.opened <= row.opened) {
-			latest[row.node] = row
-		}
-	}
-	members := make([]Member, 0, len(latest))
-	for _, node := range slices.Sorted(maps.Keys(latest)) {
-		member := latest[node].member()
-		member.Drained = drained[node]
-		members = append(members, member)
-	}
-	return members
 }

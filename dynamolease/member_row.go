@@ -44,6 +44,10 @@ func sortedSet(list []string) []string {
 // of the members pays for.
 const memberRetention = time.Hour
 
+// closedRetention is how long the row of a session stays that was closed in order: no request to open
+// it is delivered any later.
+const closedRetention = 10 * time.Minute
+
 func decodeMember(row rowstore.Item) (memberRow, error) {
 	d := decode(row)
 	member := memberRow{

@@ -96,6 +96,19 @@ func (w *rowWatch) judge(row watched, began elapsed.Reading) (still, renewed boo
 	return began.Min-s.first.Min >= w.certain(lasts), s.renewed && began.Max-s.after.Max < lasts/2
 }
 
+// left returns after what time from a reading a row that stays as it is will have stayed so for all its
+// ttl. Of a row that does not say how long it lasts, that is for ever.
+func (w *rowWatch) left(row watched, began elapsed.Reading) time.Duration {
+	lasts, ok := row.ttl()
+	if !ok {
+		return maxTTL
+	}
+	now := w.time.Elapsed()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.certain(lasts) - (began.Min - w.next(row, now).first.Min)
+}
+
 // next returns the observation of a row as it is now.
 func (w *rowWatch) next(row watched, now elapsed.Reading) observation {
 	s := w.rows[row.key]

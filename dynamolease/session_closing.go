@@ -56,6 +56,13 @@ func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
 	return renewed || row.live(at) && !dead
 }
 
+// certain returns after what time from a moment it is certain that the session of a row is over, by
+// one clock or the other, if it sends no heartbeat any more.
+func (s *Store) certain(row memberRow, at rowstore.Moment) time.Duration {
+	byStore := time.Duration(row.exp-at.Earliest()+1) * time.Millisecond
+	return max(0, min(byStore, s.watch.left(watched{row.key, row.rev, row.exp, row.lasts}, at.Start)))
+}
+
 // A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first
 // keeps the session, and one that lands later is refused. From then on nothing about the session
 // changes, and each of its leases is a row that anybody takes by a compare-and-set of its own.

@@ -109,7 +109,7 @@ func (s *Session) close(ctx context.Context) error {
 			if row.rev == "" || row.exp == 1 {
 				return rowstore.Proposal[memberRow]{}, nil
 			}
-			row.exp, row.left, row.ttl = 1, at.Latest(), cleanup(at.Latest(), memberRetention)
+			row.exp, row.left, row.ttl = 1, at.Latest(), cleanup(at.Latest(), closedRetention)
 			return rowstore.Write(row), nil
 		},
 	}.Do(ctx, s.store.rows)

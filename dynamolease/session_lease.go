@@ -25,15 +25,16 @@ func (s *Session) Acquire(ctx context.Context, group string, partition int) (lea
 	if err := firstError(checkName("group", group), checkPartition("partition", partition)); err != nil {
 		return Lease{}, false, s.store.explain(err, "acquire")
 	}
-	lease, acquired, err = s.acquire(ctx, leaseKey(group, partition))
+	lease, acquired, err = s.acquire(ctx, leaseKey(group, partition), nil)
 	return lease, acquired, s.store.explain(err, "acquire %s/%d", group, partition)
 }
 
-func (s *Session) acquire(ctx context.Context, k rowstore.Key) (Lease, bool, error) {
+// acquire acquires a lease, on top of the row that a look has found, if there is one.
+func (s *Session) acquire(ctx context.Context, k rowstore.Key, seen *leaseRow) (Lease, bool, error) {
 	if err := s.Err(); err != nil {
 		return Lease{}, false, err
 	}
-	a := &acquisition{store: s.store, key: k, holder: s.holder(), ttl: s.ttl}
+	a := &acquisition{store: s.store, key: k, holder: s.holder(), ttl: s.ttl, seen: seen}
 	unlock, err := s.calls.Lock(ctx, k)
 	if err != nil {
 		return Lease{}, false, err

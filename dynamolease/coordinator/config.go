@@ -32,6 +32,18 @@ type Config struct {
 	// and acts on them. Defaults to a third of TTL; at least 50 ms, and less than half of TTL.
 	Interval time.Duration
 
+	// Look is how often the node looks at the members in between, to see sooner what has changed. A look
+	// costs half a read unit for each 8 KB of members. Defaults to Interval; at least 100 ms, and at most
+	// Interval.
+	Look time.Duration
+
+	// Hint is called when other nodes should look at the members now, with those that take part in
+	// this node's groups: this node has joined, has given something up, or has found a node dead. They
+	// are told by calling [Coordinator.Look] there. The table stays the only truth: a hint that is lost
+	// costs time and nothing else. It is called from a goroutine of its own, one call at a time.
+	// Defaults to none; package hint has one that sends requests over HTTP.
+	Hint func(ctx context.Context, others []dynamolease.Member)
+
 	// Groups are the groups of partitions that this node takes part in. At least one, each name
 	// once.
 	Groups []Group
@@ -109,6 +121,9 @@ func (c Config) withDefaults() Config {
 	if c.Interval == 0 {
 		c.Interval = c.TTL / roundsPerTTL
 	}
+	if c.Look == 0 {
+		c.Look = c.Interval
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -138,6 +153,8 @@ func (c Config) validate() error {
 		return refuse("Config.Interval", "%v is too short, at least %v is needed", c.Interval, minInterval)
 	case c.Interval >= c.TTL/2:
 		return refuse("Config.Interval", "%v leaves no time for a second heartbeat within the ttl of %v: it must be less than half", c.Interval, c.TTL)
+	case c.Look < min(minLook, c.Interval) || c.Look > c.Interval:
+		return refuse("Config.Look", "%v is out of range, %v to the interval of %v are allowed", c.Look, minLook, c.Interval)
 	case c.LeaseMode != Sessions && c.LeaseMode != PerLease:
 		return refuse("Config.LeaseMode", "must be Sessions or PerLease")
 	case len(c.Groups) == 0:

@@ -24,10 +24,21 @@ type Coordinator struct {
 	values  context.Context // handlers' contexts come from it: it has Run's values, and no end
 	running sync.WaitGroup  // all goroutines but those of handlers
 	wake    chan struct{}   // holds one value when a handler has returned
+	asked   chan struct{}   // holds one value when somebody has asked for a look
+	told    chan struct{}   // holds one value when others should know of something soon
+	hints   chan struct{}   // holds one value when others should look
+	untold  atomic.Bool     // what others should know is in no heartbeat yet
+
+	// Only the planning goroutine uses these.
+	pace    pace
+	greeted *dynamolease.Session // that others were told of
+	hinted  bool                 // somebody has asked for the next look
+	certain time.Time            // when a session that was alive in the latest look may be over
 
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first
 	alive   bool                 // the latest heartbeat succeeded
+	stirred bool                 // a lease was lost since the latest look
 	expires time.Time            // when the session expires, as that heartbeat has set it
 	stopped bool                 // the node acquires nothing any more
 	over    bool                 // Run has returned
@@ -50,7 +61,7 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 	c := &Coordinator{
 		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger),
 		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
-		values: context.Background(), wake: make(chan struct{}, 1),
+		values: context.Background(), wake: make(chan struct{}, 1), asked: make(chan struct{}, 1), told: make(chan struct{}, 1), hints: make(chan struct{}, 1),
 	}
 	for _, g := range cfg.Groups {
 		c.groups = append(c.groups, newGroup(cfg, g))
@@ -71,9 +82,25 @@ func (c *Coordinator) currentRound() int64 {
 }
 
 // wakePlanning has the planning goroutine give away what a handler has returned from.
-func (c *Coordinator) wakePlanning() {
+func (c *Coordinator) wakePlanning() { poke(c.wake) }
+
+// Look has the node look at the members now, rather than in its next round, and at the owners where
+// something has moved. It sends nothing itself and returns at once; ten looks a second are made at the
+// most. Call it when another node has told this one that it has given something up: see [Config.Hint].
+func (c *Coordinator) Look() { poke(c.asked) }
+
+// signal has the other nodes look at the owners: this node has given something up. Its heartbeat says
+// so soon.
+func (c *Coordinator) signal(session *dynamolease.Session) {
+	session.Signal()
+	c.untold.Store(true)
+	poke(c.told)
+}
+
+// poke leaves one value in a channel.
+func poke(c chan struct{}) {
 	select {
-	case c.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -91,13 +118,15 @@ func (c *Coordinator) report(ctx context.Context, what string, err error) {
 	c.failed(err)
 }
 
-// sleep waits, and reports whether it did: it does not when ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleep waits, at most until something comes over a channel, and reports whether ctx lives on.
+func sleep(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
+	case <-until:
+		return ctx.Err() == nil
 	case <-timer.C:
 		return ctx.Err() == nil
 	}

@@ -347,14 +347,14 @@ func takenByHand(w *world, mode coordinator.LeaseMode) {
 	w.lenient = true
 	w.deleteRow(0)
 	look := w.look()
-	if _, acquired, err := look.Acquire(w.Context(), w.group, 0, "by hand", 10*ttl); !acquired || err != nil {
+	if _, acquired, err := look.Acquire(w.Context(), w.group, 0, "by hand", 40*ttl); !acquired || err != nil {
 		w.Fatal(err)
 	}
-	w.within(11*round, "told", func() bool { return w.worker(0) == nil })
+	w.within(31*round, "told", func() bool { return w.worker(0) == nil })
 	if r := w.history(0)[0]; !errors.Is(r.cause, coordinator.ErrLost) || r.lease.Remaining() != 0 {
 		w.Errorf("%v, %v left", r.cause, r.lease.Remaining())
 	}
-	w.within(10*ttl+grace+round, "worked again", func() bool { return w.worker(0) == a })
+	w.within(40*ttl+grace+round, "worked again", func() bool { return w.worker(0) == a })
 }
 
 // A node is suspended and wakes: it has nothing left at once, while others took over, and it works

@@ -1,15 +1,23 @@
 package coordinator
 
-import "github.com/dynamolease/dynamolease/dynamolease"
+import (
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
 
 const (
-	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it.
-	unclaimedRounds = 2
+	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it. A holder
+	// that should know that its lease is gone hears of it, and has looked, before that.
+	unclaimedRounds = 3
 
 	// pinnedRounds is for how many rounds a node keeps a partition that it took beyond its share.
 	// The time doubles with each such take, up to maxPinnedRounds, while the nodes stay the same.
 	pinnedRounds    = 30
 	maxPinnedRounds = 64 * pinnedRounds
+
+	// maxSettle is for how long a node that finds a group unworked waits for others to join.
+	maxSettle = time.Second
 )
 
 // A group holds what this node knows and does of one group.
@@ -25,15 +33,17 @@ type group struct {
 
 	// Only the planning goroutine uses these.
 	refresh refreshPolicy
-	waiting map[int]int   // for how many rounds partitions have been free
-	pinned  map[int]int64 // partitions taken beyond the share, and the round until which they are kept
-	pin     int64         // for how many rounds the next ones are kept
+	began   time.Time         // the first look at the owners
+	lacks   int               // how many partitions this node lacked after the latest plan
+	waiting map[int]time.Time // since when partitions have been free
+	pinned  map[int]int64     // partitions taken beyond the share, and the round until which they are kept
+	pin     int64             // for how many rounds the next ones are kept
 }
 
 func newGroup(cfg Config, g Group) *group {
 	state := &group{
 		Group: g, excluded: make(map[int]bool), workers: make(map[int]*worker),
-		refresh: newRefreshPolicy(cfg, g, unclaimedRounds), waiting: make(map[int]int), pinned: make(map[int]int64),
+		refresh: newRefreshPolicy(cfg, g), waiting: make(map[int]time.Time), pinned: make(map[int]int64),
 	}
 	for _, partition := range g.Exclude {
 		state.excluded[partition] = true
@@ -63,14 +73,35 @@ func (g *group) drop(partition int) {
 	delete(g.workers, partition)
 }
 
+// settles returns until when this node waits before it takes anything. Nodes that start together at a
+// group that nobody works would each take all of it otherwise, and give most of it up again.
+func (g *group) settles(leases []dynamolease.Lease, now time.Time) time.Time {
+	if g.began.IsZero() {
+		g.began = now
+	}
+	if len(leases) > 0 {
+		return now
+	}
+	return g.began.Add(min(maxSettle, g.refresh.interval/2))
+}
+
+// awaits reports whether others are about to give up what this node lacks.
+func (g *group) awaits(now time.Time) bool {
+	return g.lacks > 0 && now.Sub(g.refresh.changed) < g.refresh.alert
+}
+
 // unclaimed returns the partitions that have been free for some rounds in which this node could
 // have taken them.
-func (g *group) unclaimed(free []int) []int {
-	waiting := make(map[int]int, len(free))
+func (g *group) unclaimed(free []int, now time.Time) []int {
+	waiting := make(map[int]time.Time, len(free))
 	var list []int
 	for _, partition := range free {
-		waiting[partition] = g.waiting[partition] + 1
-		if waiting[partition] > unclaimedRounds {
+		since, ok := g.waiting[partition]
+		if !ok {
+			since = now
+		}
+		waiting[partition] = since
+		if now.Sub(since) >= g.refresh.unclaimed {
 			list = append(list, partition)
 		}
 	}

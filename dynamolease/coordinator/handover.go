@@ -90,6 +90,6 @@ func (c *Coordinator) giveAway(ctx context.Context, h handover) {
 // release frees a partition, and signals that to the other nodes.
 func (c *Coordinator) release(ctx context.Context, g *group, session *dynamolease.Session, partition int) error {
 	err := c.leases.release(ctx, session, g.Name, partition)
-	c.currentSession().Signal()
+	c.signal(c.currentSession())
 	return err
 }

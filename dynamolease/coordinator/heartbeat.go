@@ -12,6 +12,9 @@ import (
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
+// minBeat is how soon after another heartbeat one may follow out of turn.
+const minBeat = time.Second
+
 // join opens the first session. Until the store answers it tries again, except where that cannot
 // help. When ctx ends before, there is no session.
 func (c *Coordinator) join(ctx context.Context) error {
@@ -30,7 +33,7 @@ func (c *Coordinator) join(ctx context.Context) error {
 			return nil
 		}
 		c.report(ctx, "join the service", err)
-		if !sleep(ctx, c.cfg.Interval/4) {
+		if !sleep(ctx, c.cfg.Interval/4, nil) {
 			return nil
 		}
 	}
@@ -87,21 +90,49 @@ func (c *Coordinator) endWorkers(session *dynamolease.Session) {
 // beat keeps the node alive: its session, and its plain leases. It waits for nothing else, neither
 // for handlers nor for requests that plan.
 func (c *Coordinator) beat(ctx context.Context) {
-	for wait := c.pause(ctx); sleep(ctx, wait); {
-		wait = c.pause(ctx)
+	latest := time.Now()
+	next := latest.Add(c.pause(ctx))
+	for sleep(ctx, time.Until(next), c.told) {
 		began := time.Now()
+		if began.Before(next) { // the others should know of something soon
+			if soon := latest.Add(minBeat); soon.Before(next) {
+				latest = c.tell(ctx, soon)
+			}
+			continue
+		}
 		err := c.keep(ctx)
 		if ctx.Err() != nil {
 			return // the node's end has cut the requests short
 		}
 		c.hooks.renewed(time.Since(began), err)
+		latest, next = began, time.Now().Add(c.pause(ctx))
 		if err != nil {
 			c.report(ctx, "keep the leases", err)
 			if _, readable := dynamolease.RowErrors(err); !readable { // a malformed row needs no hurry
-				wait = c.cfg.Interval / 10
+				next = time.Now().Add(c.cfg.Interval / 10)
 			}
 		}
 	}
+}
+
+// tell sends a heartbeat out of turn, so that the others see that this node has given something up.
+// One that fails is not repeated: the next one in turn says it, too. It returns when it began.
+func (c *Coordinator) tell(ctx context.Context, at time.Time) (began time.Time) {
+	sleep(ctx, time.Until(at), nil)
+	began = time.Now()
+	select { // all that has come together meanwhile
+	case <-c.told:
+	default:
+	}
+	err := c.heartbeat(ctx)
+	if ctx.Err() != nil {
+		return began
+	}
+	c.hooks.renewed(time.Since(began), err)
+	if err != nil {
+		c.report(ctx, "keep the leases", err)
+	}
+	return began
 }
 
 // pause returns the interval with jitter: nodes that started together do not stay together.
@@ -132,6 +163,9 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	}
 	stopped := c.stopped
 	c.mu.Unlock()
+	if err == nil && c.untold.Swap(false) {
+		poke(c.hints)
+	}
 	if session.Err() == nil || stopped {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 // A leaseManager acquires, renews and releases the leases of a node, in one of the two modes. The
 // node has a session in both: it is a member by that.
 type leaseManager interface {
-	// acquire acquires a partition for this process.
-	acquire(ctx context.Context, s *dynamolease.Session, group string, partition int) (
+	// acquire acquires a partition for this process, on top of the row that a look has seen.
+	acquire(ctx context.Context, look *dynamolease.Look, s *dynamolease.Session, group string, partition int) (
 		lease dynamolease.Lease, acquired bool, err error)
 
 	// release frees a lease that acquire has returned.

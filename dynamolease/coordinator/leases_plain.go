@@ -26,9 +26,9 @@ func newPlainLeases(store *dynamolease.Store, node string, ttl time.Duration) pl
 }
 
 func (p plainLeases) acquire(
-	ctx context.Context, _ *dynamolease.Session, group string, partition int,
+	ctx context.Context, look *dynamolease.Look, _ *dynamolease.Session, group string, partition int,
 ) (dynamolease.Lease, bool, error) {
-	return p.store.Acquire(ctx, group, partition, p.owner, p.ttl)
+	return look.Acquire(ctx, group, partition, p.owner, p.ttl)
 }
 
 func (p plainLeases) release(ctx context.Context, _ *dynamolease.Session, group string, partition int) error {

@@ -12,9 +12,9 @@ import (
 type sessionLeases struct{}
 
 func (sessionLeases) acquire(
-	ctx context.Context, s *dynamolease.Session, group string, partition int,
+	ctx context.Context, look *dynamolease.Look, s *dynamolease.Session, group string, partition int,
 ) (dynamolease.Lease, bool, error) {
-	return s.Acquire(ctx, group, partition)
+	return look.AcquireIn(ctx, s, group, partition)
 }
 
 func (sessionLeases) release(ctx context.Context, s *dynamolease.Session, group string, partition int) error {

@@ -17,7 +17,8 @@ type holdings struct {
 type comparison struct {
 	owners  map[int]string  // the node that owns each partition; empty where that takes no part
 	held    map[int]*worker // the workers that still have their lease
-	lost    []*worker       // the workers whose partition has another owner, or none
+	lost    []*worker       // the workers whose partition another holder has acquired
+	missing []*worker       // the workers whose partition is not this node's as they have it
 	ending  map[int]bool    // partitions that the node cannot take: a worker of it ends or is lost
 	orphans []int           // partitions that the node owns and does not work
 }
@@ -39,8 +40,9 @@ func reconcile(
 	for partition := range malformed {
 		c.owners[partition] = ""
 	}
-	owned := make(map[int]int64)
+	owned, latest := make(map[int]int64), make(map[int]int64)
 	for _, lease := range leases {
+		latest[lease.Partition] = lease.Epoch
 		switch holder := lease.Node(); {
 		case owns(lease):
 			owned[lease.Partition] = lease.Epoch
@@ -52,11 +54,16 @@ func reconcile(
 		}
 	}
 	for partition, w := range h.held {
-		if epoch, ok := owned[partition]; !malformed[partition] && (!ok || epoch != w.epoch) {
+		switch epoch, ok := owned[partition]; {
+		case malformed[partition], ok && epoch == w.epoch:
+			continue
+		case latest[partition] > w.epoch:
 			c.lost = append(c.lost, w)
-			delete(c.held, partition)
-			c.ending[partition] = true
+		default:
+			c.missing = append(c.missing, w)
 		}
+		delete(c.held, partition)
+		c.ending[partition] = true
 	}
 	for partition := range owned {
 		if h.held[partition] == nil && !h.ending[partition] {
@@ -65,4 +72,17 @@ func reconcile(
 	}
 	slices.Sort(c.orphans)
 	return c
+}
+
+// believe goes by what the node has where an eventual reading shows it otherwise, and reports whether
+// there is such a thing: what was just acquired need not be in it, nor what was just released be gone.
+// What another holder has acquired since is so for ever.
+func (c *comparison) believe() (doubtful bool) {
+	doubtful = len(c.missing)+len(c.orphans) > 0
+	for _, w := range c.missing {
+		c.held[w.partition] = w
+		delete(c.ending, w.partition)
+	}
+	c.missing, c.orphans = nil, nil
+	return doubtful
 }

@@ -36,8 +36,9 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("held %v, want %v", got.held, held)
 	}
 	slices.SortFunc(got.lost, func(a, b *worker) int { return a.partition - b.partition })
-	if !slices.Equal(got.lost, []*worker{taken, gone, old}) {
-		t.Errorf("lost %v", got.lost)
+	slices.SortFunc(got.missing, func(a, b *worker) int { return a.partition - b.partition })
+	if !slices.Equal(got.lost, []*worker{taken, old}) || !slices.Equal(got.missing, []*worker{gone}) {
+		t.Errorf("lost %v, missing %v", got.lost, got.missing)
 	}
 	if ending := map[int]bool{1: true, 2: true, 3: true, 5: true}; !maps.Equal(got.ending, ending) {
 		t.Errorf("ending %v, want %v", got.ending, ending)
@@ -47,5 +48,8 @@ func TestReconcile(t *testing.T) {
 	}
 	if len(h.held) != 5 || len(h.ending) != 1 || taken.lost || taken.ending {
 		t.Errorf("the comparison changed the holdings: %+v", h)
+	}
+	if !got.believe() || got.held[2] != gone || got.ending[2] || len(got.missing)+len(got.orphans) > 0 || len(got.lost) != 2 {
+		t.Errorf("by an eventual reading: %+v", got)
 	}
 }

@@ -8,79 +8,169 @@ import (
 	"github.com/dynamolease/dynamolease/internal/resync"
 )
 
-// clockUncertainty is by how much the store's time may delay the end of a lease: both the node that
-// wrote the expiry and the node that judges it know that time as an interval.
-const clockUncertainty = 5 * time.Second
+const (
+	// clockUncertainty is by how much the store's time may delay the end of a lease: both the node that
+	// wrote the expiry and the node that judges it know that time as an interval.
+	clockUncertainty = 5 * time.Second
 
-// A refreshPolicy decides in which rounds a node reads the owners of a group. Reading them costs in
-// proportion to the leases.
+	// keyUnits is how many read units a second all nodes together may use of a group's key: two thirds
+	// of what DynamoDB allows. rowUnits is about what one row costs, read eventually consistent: a row has
+	// some 130 bytes, and a unit reads 8 KB.
+	keyUnits = 2000
+	rowUnits = 130.0 / 8192
+
+	// maxPatience is for how long a node that lacks partitions waits for more of them to come free.
+	maxPatience = 2 * time.Second
+)
+
+// A refreshPolicy decides when a node reads the owners of a group. Reading them costs in proportion
+// to the leases, for each node, so a node does it a few times after a change, and then no more:
 //
-// The node reads them while it has something to do; for some rounds after the sessions of the
-// participants have changed; and after one of them has signalled that a partition came free.
-// Without such a reason it reads them now and then, which is a resync: more often while a holder
-// of a lease does not signal.
+//   - at once when the sessions of the service have changed, or a lease of its own was lost;
+//   - when it lacks partitions, and as many have come free, or have been waiting for a while;
+//   - when it lacks none, some rounds after others have given something up: what is free then is
+//     nobody's;
+//   - now and then, which is a resync: more often while a holder of a lease does not signal.
 //
 // Only the planning goroutine uses it.
 type refreshPolicy struct {
-	name       string // of the node and the group, by which nodes draw different rounds
+	name       string // of the node and the group, by which nodes draw different moments
 	partitions int
 	interval   time.Duration
-	alertAfter int // for how many rounds a change of the participants is a reason
+	alert      time.Duration // for how long a change of the sessions may free what nobody signals
 
-	settled  bool         // the latest plan had nothing to do
-	sessions []string     // of the participants
-	signals  []int64      // of each node that lists the group
-	alert    int          // for how many rounds more a change is a reason
-	since    int          // rounds since the owners were read
-	resync   int          // rounds after which they are read without a reason
-	unowned  map[int]bool // partitions that had no owner when they were read
+	seen      participants // of the latest look
+	due       time.Time    // when to read the owners for a reason; zero for none
+	doubtful  bool         // the next reading must be consistent
+	news      time.Time    // since when something has come free that this node has not looked for; zero if nothing has
+	freed     int64        // how much that is
+	stirred   time.Time    // when the latest of it came
+	chased    time.Time    // the latest reading for such a reason
+	changed   time.Time    // when the sessions changed last
+	gone      bool         // in the latest look a session had ended
+	resync    time.Time    // when to read the owners without a reason
+	unowned   map[int]bool // partitions that had no owner when they were read
+	unclaimed time.Duration
 }
 
-// newRefreshPolicy returns the policy of a node for a group. A lease that a former session of a
-// node holds, or a plain lease that was lost, comes free without a change of the nodes: within a
-// ttl and the uncertainty of the store's clock. The node reads the owners for as long as that, and
-// until partitions are unclaimed.
-func newRefreshPolicy(cfg Config, g Group, unclaimed int) refreshPolicy {
+// newRefreshPolicy returns the policy of a node for a group. A plain lease that was lost, or is of a
+// node that has died, comes free without a change of the sessions: within a ttl and the uncertainty
+// of the store's clock.
+func newRefreshPolicy(cfg Config, g Group) refreshPolicy {
 	return refreshPolicy{
 		name: cfg.Node + "/" + g.Name, partitions: g.Partitions, interval: cfg.Interval,
-		alertAfter: int((cfg.TTL+clockUncertainty)/cfg.Interval) + 1 + unclaimed,
+		alert: cfg.TTL + clockUncertainty + cfg.Interval, unclaimed: unclaimedRounds * cfg.Interval,
 	}
 }
 
-// observe compares the participants and their signals with those of the round before.
-func (r *refreshPolicy) observe(p participants) {
-	if !slices.Equal(p.sessions, r.sessions) || !slices.Equal(p.signals, r.signals) {
-		r.settled, r.sessions, r.signals = false, p.sessions, p.signals
-		r.alert = r.alertAfter
+// observe compares the participants with those of the look before. lacks is how many partitions this
+// node has less than its share.
+func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
+	freed := p.freedSince(r.seen)
+	changed := !slices.Equal(p.sessions, r.seen.sessions)
+	r.gone = slices.ContainsFunc(r.seen.sessions, func(s string) bool { return !slices.Contains(p.sessions, s) })
+	r.seen = p
+	if changed {
+		r.changed = now
+		r.want(now.Add(r.slot(len(p.nodes), now)))
+	}
+	if freed == 0 {
+		return
+	}
+	r.freed += freed
+	r.stirred = now
+	if r.news.IsZero() {
+		r.news = now
+	}
+	switch {
+	case lacks == 0:
+		r.want(now.Add(r.interval + r.slot(len(p.nodes), now)))
+	case r.freed >= int64(lacks):
+		r.want(later(now, r.chased.Add(r.patience())))
+	default:
+		r.want(r.news.Add(r.patience()))
 	}
 }
 
-// due reports whether to read the owners in this round. changed is a reason that the node knows of
-// without the members.
-func (r *refreshPolicy) due(changed bool) bool {
-	r.since++
-	return !r.settled || r.since >= r.resync || changed
+// patience is for how long a node waits for more to come free, rather than read the owners for each.
+func (r *refreshPolicy) patience() time.Duration { return min(maxPatience, r.interval/2) }
+
+// slot spreads the nodes over the time that the group's key needs for all of them.
+func (r *refreshPolicy) slot(nodes int, now time.Time) time.Duration {
+	window := time.Duration(float64(nodes) * float64(r.partitions) * rowUnits / keyUnits * float64(time.Second))
+	const negligible = 200 * time.Millisecond
+	if window < negligible {
+		return 0
+	}
+	return time.Duration(r.draw(now, uint64(window)))
 }
 
-// begin notes that the node reads the owners.
-func (r *refreshPolicy) begin() { r.settled, r.since, r.alert = false, 0, max(0, r.alert-1) }
+// draw returns a number below n, other ones for other nodes and moments.
+func (r *refreshPolicy) draw(now time.Time, n uint64) uint64 {
+	return plan.Score(r.name, int(now.UnixMilli())) % n
+}
 
-// schedule draws after how many rounds the next resync is. Each node draws different ones.
-// allSignal says that every holder of a lease would signal if it gave the lease up.
-func (r *refreshPolicy) schedule(round int64, allSignal bool) {
+// want has the owners read at a moment, or before.
+func (r *refreshPolicy) want(at time.Time) {
+	if r.due.IsZero() || at.Before(r.due) {
+		r.due = at
+	}
+}
+
+// doubt has the owners read again soon, consistently: an eventual reading does not show what this
+// node has.
+func (r *refreshPolicy) doubt(now time.Time) {
+	r.doubtful = true
+	r.want(now.Add(r.patience()))
+}
+
+// next returns when to read the owners.
+func (r *refreshPolicy) next() time.Time {
+	if r.due.IsZero() || r.resync.Before(r.due) {
+		return r.resync
+	}
+	return r.due
+}
+
+// begin notes that the node reads the owners, and reports whether that has to be consistent.
+func (r *refreshPolicy) begin(now time.Time) (consistent bool) {
+	consistent = r.doubtful || r.due.IsZero() || r.due.After(now) // a resync
+	if !r.news.IsZero() {
+		r.chased = now
+	}
+	r.due, r.doubtful, r.news, r.freed = time.Time{}, false, time.Time{}, 0
+	return consistent
+}
+
+// schedule draws when the next resync is. Each node draws other moments. allSignal says that every
+// holder of a lease would signal if it gave the lease up, and otherwise the owners are read in each
+// round for a while. plain says that leases have an expiry of their own: one that was lost is not free
+// before it has expired by the store's time.
+func (r *refreshPolicy) schedule(now time.Time, allSignal, plain bool) {
 	partitions := r.partitions
 	if !allSignal {
 		partitions = 1
 	}
+	if (plain || !allSignal) && now.Sub(r.changed) < r.alert {
+		r.want(now.Add(r.interval))
+	}
+	if expired := r.stirred.Add(clockUncertainty); plain && expired.After(now) {
+		r.want(expired)
+	}
 	from, to := resync.Rounds(partitions, r.interval)
-	r.resync = from + int(plan.Score(r.name, int(round))%uint64(to-from))
+	rounds := from + int(r.draw(now, uint64(to-from)))
+	r.resync = now.Add(time.Duration(rounds) * r.interval)
 }
 
 // found takes the partitions that have no owner, and reports whether there is one that the other
-// nodes may not know of: this node saw an owner of it before, or has never looked.
-func (r *refreshPolicy) found(unowned map[int]bool) (news bool) {
+// nodes may not know of: this node saw an owner of it before, or has never looked, and nothing that
+// all have seen explains it.
+func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 	before := r.unowned
 	r.unowned = unowned
+	if now.Sub(r.changed) < r.alert || now.Sub(r.stirred) < r.alert {
+		return false
+	}
 	for partition := range unowned {
 		if !before[partition] {
 			return true
@@ -89,5 +179,9 @@ func (r *refreshPolicy) found(unowned map[int]bool) (news bool) {
 	return false
 }
 
-// finish notes whether the plan had nothing to do, now or in the next rounds.
-func (r *refreshPolicy) finish(nothingToDo bool) { r.settled = nothingToDo && r.alert == 0 }
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

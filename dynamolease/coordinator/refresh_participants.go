@@ -6,34 +6,54 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// participants are the nodes that take part in a group, as the members say.
+// participants are the nodes that take part in a group, as a look at the members shows them.
 type participants struct {
-	nodes     []string        // that list the group and are not drained, in order
-	sessions  []string        // of these
-	signals   []int64         // how often each node that lists the group has signalled
-	signalled map[string]bool // the nodes and sessions that have signalled
+	nodes     []string         // that list the group and are not drained, in order
+	sessions  []string         // of these, and then those that are leaving
+	signals   map[string]int64 // how often each session that lists the group has signalled
+	signalled map[string]bool  // the nodes and sessions that have signalled
 }
 
-func participantsOf(members []dynamolease.Member, groupName string) participants {
-	p := participants{signalled: make(map[string]bool)}
-	for _, m := range members {
-		if !slices.Contains(m.Groups, groupName) {
-			continue
+func participantsOf(look *dynamolease.Look, groupName string) participants {
+	p := participants{signals: make(map[string]int64), signalled: make(map[string]bool)}
+	for _, m := range look.Members() {
+		if slices.Contains(m.Groups, groupName) {
+			p.add(m)
+			if !m.Drained {
+				p.nodes, p.sessions = append(p.nodes, m.Node), append(p.sessions, m.Session)
+			}
 		}
-		p.signals = append(p.signals, m.Signals)
-		if m.Signals > 0 {
-			p.signalled[m.Node], p.signalled[m.Session] = true, true
-		}
-		if !m.Drained {
-			p.nodes, p.sessions = append(p.nodes, m.Node), append(p.sessions, m.Session)
+	}
+	for _, m := range look.Leaving() {
+		if slices.Contains(m.Groups, groupName) {
+			p.add(m)
+			p.sessions = append(p.sessions, "leaving "+m.Session)
 		}
 	}
 	return p
 }
 
+func (p participants) add(m dynamolease.Member) {
+	p.signals[m.Session] = m.Signals
+	if m.Signals > 0 {
+		p.signalled[m.Node], p.signalled[m.Session] = true, true
+	}
+}
+
+// freedSince returns how often the sessions have signalled since an earlier look that they gave
+// something up. The first signal of a session only says that it signals.
+func (p participants) freedSince(before participants) (freed int64) {
+	for session, n := range p.signals {
+		if old, ok := before.signals[session]; ok && n > max(1, old) {
+			freed += n - max(1, old)
+		}
+	}
+	return freed
+}
+
 // signalFor reports whether every holder of one of these leases would signal if it gave its lease
-// up. A node that has left the members does not, nor does a former session of a node, nor a
-// program without a coordinator.
+// up, or ends with a session that is seen to end. A node that has left the members and has no session
+// any more does not, nor does a program without a coordinator.
 func (p participants) signalFor(leases []dynamolease.Lease) bool {
 	return !slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool {
 		if lease.Session != "" {

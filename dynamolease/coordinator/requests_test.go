@@ -111,8 +111,8 @@ func TestRequestsCO15Hour(t *testing.T) {
 		if low, high := int(span/round)-1, int(span/(interval*9/10))+1; beats < low || beats > high {
 			w.Errorf("%d heartbeats in %v, want %d to %d", beats, span, low, high)
 		}
-		// A resync each 50 to 150 rounds, with the owners and their session.
-		if low, high := rounds+2*(rounds/150), rounds+2*(rounds/50+1); queries < low-2 || queries > high {
+		// A resync each 50 to 150 rounds.
+		if low, high := rounds+rounds/150, rounds+rounds/50+1; queries < low-2 || queries > high {
 			w.Errorf("%d queries in %d rounds, want %d to %d", queries, rounds, low, high)
 		}
 	})

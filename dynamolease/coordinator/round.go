@@ -6,36 +6,49 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// planRound is one round: it reads the members, and plans each group by them. It ends soon after
-// ctx: a round that hangs must not keep the node from stopping.
-func (c *Coordinator) planRound(ctx context.Context) error {
+// planRound looks at the members, and plans each group by them. It ends soon after ctx: a round that
+// hangs must not keep the node from stopping.
+func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Consistency) error {
 	c.handOver(ctx)
 	session := c.currentSession()
 	if session.Err() != nil {
 		return nil // the heartbeat opens another
 	}
-	members, err := c.store.Members(ctx, c.cfg.Service)
+	began := time.Now()
+	look, err := c.store.Look(ctx, c.cfg.Service, consistency)
 	if err != nil && ctx.Err() == nil {
 		c.report(ctx, "read the members", err)
 	}
-	if _, readable := dynamolease.RowErrors(err); !readable {
+	if look == nil {
 		return nil
 	}
+	c.certain = began.Add(max(look.Next(), minLook))
+	members := look.Members()
 	c.mu.Lock()
 	c.members = members
+	stirred := c.stirred
+	c.stirred = false
 	c.mu.Unlock()
 	if replaced(members, session) {
 		return ErrReplaced
 	}
+	if session != c.greeted {
+		c.greeted = session
+		poke(c.hints) // others have to see the new session
+	}
 	var groups sync.WaitGroup
 	for _, g := range c.groups {
+		if stirred {
+			g.refresh.want(began)
+		}
 		groups.Go(func() {
-			if err := c.planGroup(ctx, g, session, members); err != nil && ctx.Err() == nil {
+			if err := c.planGroup(ctx, g, session, look); err != nil && ctx.Err() == nil {
 				c.report(ctx, "balance the group "+g.Name, err)
 			}
 		})
@@ -51,54 +64,98 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 	})
 }
 
-// planGroup plans one group, if there is a reason to.
-func (c *Coordinator) planGroup(
-	ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member,
-) error {
-	p := participantsOf(members, g.Name)
-	h := c.holdings(g)
-	g.refresh.observe(p)
-	if !g.refresh.due(c.changed(g, p.nodes, len(h.held))) {
-		return nil
+// planGroup plans one group, if there is a reason to. A node that was refused what it lacks looks once
+// more at once: the others have not waited for it.
+func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look) error {
+	p := participantsOf(look, g.Name)
+	g.refresh.observe(p, c.lacks(g), time.Now())
+	for tries := 0; ; tries++ {
+		now := time.Now()
+		if g.refresh.next().After(now) {
+			return nil
+		}
+		refused, err := c.balance(ctx, g, session, look, p)
+		if !refused || err != nil || tries > 0 {
+			return err
+		}
+		g.refresh.want(now)
 	}
-	return c.balance(ctx, g, session, p, h)
 }
 
-// balance reads the owners of a group, makes a plan, and does what the plan says.
+// lacks returns how many partitions a node has less than its share.
+func (c *Coordinator) lacks(g *group) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held := 0
+	for _, w := range g.workers {
+		if !w.ending {
+			held++
+		}
+	}
+	return max(0, g.share-held)
+}
+
+// balance reads the owners of a group, makes a plan, and does what the plan says. It reports whether
+// others were faster, and the node still lacks partitions.
 func (c *Coordinator) balance(
-	ctx context.Context, g *group, session *dynamolease.Session, p participants, h holdings,
-) error {
-	g.refresh.begin()
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, p participants,
+) (refused bool, err error) {
+	now := time.Now()
+	consistency := dynamolease.Eventual
+	if g.refresh.begin(now) {
+		consistency = dynamolease.Consistent
+	}
+	h := c.holdings(g) // before the reading: what is acquired later need not be in it
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
-	leases, rowsErr := c.store.Owners(ctx, g.Name)
+	leases, rowsErr := look.Owners(ctx, g.Name, consistency)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
-		return rowsErr
+		g.refresh.want(now.Add(c.cfg.Interval))
+		return false, rowsErr
 	}
-	g.refresh.schedule(c.currentRound(), p.signalFor(leases))
+	if until := g.settles(leases, now); until.After(now) {
+		g.refresh.want(until)
+		return false, nil
+	}
+	plain := slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool { return lease.Session == "" })
+	allSignal := p.signalFor(leases)
+	g.refresh.schedule(now, allSignal, plain)
 	owns := func(lease dynamolease.Lease) bool { return c.leases.owns(session, lease) }
 	found := reconcile(c.cfg.Node, leases, owns, malformed, h)
+	if consistency == dynamolease.Eventual && found.believe() {
+		g.refresh.doubt(now)
+	}
 	c.settleDifferences(ctx, g, session, found)
 
 	v := c.view(g, p.nodes, found, malformed)
 	planned := plan.New(v)
 	c.note(g, p.nodes, planned)
-	giving := c.give(g, found.held, planned)
-	got, err := c.take(ctx, g, session, v, planned)
-	if g.refresh.found(c.unowned(g, found.owners)) {
-		session.Signal()
+	c.give(g, found.held, planned)
+	got, err := c.take(ctx, g, session, look, v, planned)
+	unowned := c.unowned(g, found.owners)
+	if g.refresh.found(unowned, now) {
+		c.signal(session)
 	}
-	err = cmp.Or(rowsErr, err)
-	g.refresh.finish(err == nil && giving == 0 && got == 0 && planned.Free == 0 && len(found.ending) == 0)
-	return err
+	if got.acquired > 0 && g.refresh.gone {
+		poke(c.hints) // others may not have seen yet that the session is over
+	}
+	lacks := planned.Share - len(v.Held) - got.acquired
+	g.lacks = lacks
+	switch err = cmp.Or(rowsErr, err); {
+	case err != nil || got.held || got.unclaimed || lacks > 0 && !allSignal:
+		g.refresh.want(now.Add(c.cfg.Interval))
+	case len(unowned) > 0:
+		g.refresh.want(now.Add(g.refresh.unclaimed + g.refresh.slot(len(p.nodes), now)))
+	}
+	return got.refused > 0 && lacks > 0, err
 }
 
 // settleDifferences ends the workers that have lost their leases and releases the orphans, so that
 // they can be acquired again. An orphan that it cannot release stays this node's.
 func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *dynamolease.Session, found comparison) {
-	for _, w := range found.lost {
+	for _, w := range slices.Concat(found.lost, found.missing) {
 		c.endLost(w)
 	}
 	for _, partition := range found.orphans {
@@ -138,14 +195,6 @@ func (c *Coordinator) holdings(g *group) holdings {
 	return h
 }
 
-// changed reports whether this node knows without the owners that a group needs a plan: it does not
-// have its share, or other nodes take part.
-func (c *Coordinator) changed(g *group, nodes []string, holds int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return holds != g.share || !slices.Equal(nodes, g.nodes)
-}
-
 // note keeps what a plan says for State.
 func (c *Coordinator) note(g *group, nodes []string, p plan.Plan) {
 	c.mu.Lock()
@@ -153,8 +202,8 @@ func (c *Coordinator) note(g *group, nodes []string, p plan.Plan) {
 	g.nodes, g.share, g.free = nodes, p.Share, p.Free
 }
 
-// give revokes partitions beyond this node's share, and returns how many there are to give up.
-func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) int {
+// give revokes partitions beyond this node's share.
+func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	give := p.Give
 	if g.MovesPerRound > 0 && len(give) > g.MovesPerRound {
 		give = give[:g.MovesPerRound]
@@ -162,7 +211,9 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) int {
 	for _, partition := range give {
 		c.end(held[partition], ErrRevoked, g.DrainTimeout)
 	}
-	return len(p.Give)
+	if len(give) < len(p.Give) {
+		g.refresh.want(time.Now().Add(g.refresh.interval)) // the rest follows
+	}
 }
 
 // unowned returns the partitions that neither have an owner nor are worked here.

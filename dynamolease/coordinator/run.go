@@ -40,6 +40,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	defer c.hooks.run()()
 	defer c.running.Wait()
 	defer stop()
+	defer c.hinting(requests)()
 	if err := c.join(ctx); err != nil || c.currentSession() == nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	return errors.Join(err, c.leave(requests))
 }
 
-// rounds plans, once each interval, until ctx ends or this node was replaced. In between it gives
-// away the partitions whose handlers have returned.
+// rounds plans, once each interval and when there is a reason to, until ctx ends or this node was
+// replaced. In between it gives away the partitions whose handlers have returned.
 func (c *Coordinator) rounds(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -67,13 +68,52 @@ func (c *Coordinator) rounds(ctx context.Context) error {
 			return nil
 		case <-c.wake:
 			c.handOver(ctx)
+		case <-c.asked:
+			c.hinted = true
+			c.pace.hasten(time.Now())
 		case <-timer.C:
-			began := time.Now()
-			if err := c.planRound(ctx); err != nil {
+			if err := c.look(ctx); err != nil {
 				return err
 			}
-			c.finishRound(time.Since(began))
-			timer.Reset(c.pause(ctx))
+		}
+		at, _ := c.pace.next()
+		timer.Reset(time.Until(at))
+	}
+}
+
+// look looks at the members, and plans by them. A round does so consistently, and counts.
+func (c *Coordinator) look(ctx context.Context) error {
+	began := time.Now()
+	_, round := c.pace.next()
+	consistency := dynamolease.Eventual
+	if round || c.hinted || !began.Before(c.certain) {
+		consistency = dynamolease.Consistent
+	}
+	c.hinted = false
+	c.pace.looked(began)
+	if err := c.planRound(ctx, consistency); err != nil {
+		return err
+	}
+	if round {
+		c.finishRound(time.Since(began))
+		c.pace.round = time.Now().Add(c.pause(ctx))
+	}
+	c.lookAgain(time.Now())
+	return nil
+}
+
+// lookAgain has the next look made when there may be something to see.
+func (c *Coordinator) lookAgain(now time.Time) {
+	c.pace.hasten(c.certain)
+	if c.cfg.Look < c.cfg.Interval {
+		c.pace.hasten(now.Add(c.cfg.Look))
+	}
+	for _, g := range c.groups {
+		if !g.refresh.due.IsZero() {
+			c.pace.hasten(g.refresh.due)
+		}
+		if g.awaits(now) {
+			c.pace.hasten(now.Add(waitLook))
 		}
 	}
 }

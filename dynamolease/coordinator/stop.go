@@ -49,6 +49,7 @@ func (c *Coordinator) leaveMembers(ctx context.Context) {
 		if err := session.Leave(ctx); err != nil && session.Err() == nil {
 			c.report(ctx, "leave the members early", err)
 		}
+		poke(c.hints)
 	}
 }
 

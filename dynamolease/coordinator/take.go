@@ -4,21 +4,33 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// maxRefused is after how many refusals a node stops to acquire: it looks again in the next round.
+// maxRefused is after how many refusals a node stops to acquire, and looks again.
 const maxRefused = 32
+
+// A taking is what became of a node's attempts to acquire partitions.
+type taking struct {
+	acquired, refused int
+	held              bool // it wanted more, and may acquire nothing now
+	unclaimed         bool // some are beyond its share
+}
+
+func (t taking) plus(other taking) taking {
+	return taking{t.acquired + other.acquired, t.refused + other.refused, t.held || other.held, t.unclaimed || other.unclaimed}
+}
 
 // take acquires free partitions until this node has its share, and then those that have been free
 // for some rounds: the node whose share they are cannot take them, and to work a partition beyond
-// a share is better than not to work it. It returns how many partitions it got.
+// a share is better than not to work it.
 func (c *Coordinator) take(
-	ctx context.Context, g *group, session *dynamolease.Session, v plan.View, p plan.Plan,
-) (int, error) {
-	got, err := c.acquire(ctx, g, session, p.Take, p.Share-len(v.Held))
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View, p plan.Plan,
+) (taking, error) {
+	got, err := c.acquire(ctx, g, session, look, p.Take, p.Share-len(v.Held))
 	if _, readable := dynamolease.RowErrors(err); !readable || !slices.Contains(v.Members, v.Node) {
 		return got, err
 	}
@@ -26,22 +38,25 @@ func (c *Coordinator) take(
 		clear(g.waiting) // other nodes may be able to take them
 		return got, err
 	}
-	more, unclaimedErr := c.takeUnclaimed(ctx, g, session, v)
-	return got + more, cmp.Or(unclaimedErr, err)
+	more, unclaimedErr := c.takeUnclaimed(ctx, g, session, look, v)
+	return got.plus(more), cmp.Or(unclaimedErr, err)
 }
 
 // takeUnclaimed acquires partitions beyond this node's share that no node has taken for some
 // rounds. It pins them: they would move back and forth otherwise.
-func (c *Coordinator) takeUnclaimed(ctx context.Context, g *group, session *dynamolease.Session, v plan.View) (int, error) {
+func (c *Coordinator) takeUnclaimed(
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View,
+) (taking, error) {
 	works := func(partition int) bool { return c.hasWorker(g, partition) }
-	unclaimed := slices.DeleteFunc(g.unclaimed(v.Free()), works)
-	got, err := c.acquire(ctx, g, session, unclaimed, len(unclaimed))
+	unclaimed := slices.DeleteFunc(g.unclaimed(v.Free(), time.Now()), works)
+	got, err := c.acquire(ctx, g, session, look, unclaimed, len(unclaimed))
 	for _, partition := range unclaimed {
 		if works(partition) {
 			g.pinned[partition] = c.currentRound() + g.pin
 		}
 	}
-	if got > 0 {
+	if got.acquired > 0 {
+		got.unclaimed = true
 		g.pin = min(2*g.pin, maxPinnedRounds)
 	}
 	return got, err
@@ -50,22 +65,21 @@ func (c *Coordinator) takeUnclaimed(ctx context.Context, g *group, session *dyna
 // acquire tries candidates in their order until it has as many as it wants. It stops at the first
 // error other than that of a malformed row, and after maxRefused refusals.
 func (c *Coordinator) acquire(
-	ctx context.Context, g *group, session *dynamolease.Session, candidates []int, want int,
-) (got int, err error) {
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, candidates []int, want int,
+) (got taking, err error) {
 	type result struct {
 		acquired bool
 		err      error
 	}
 	results := make(chan result)
-	refused := 0
 	var malformed error
-	for flying := 0; flying > 0 || err == nil && got < want && len(candidates) > 0; {
-		for err == nil && refused < maxRefused && c.mayAcquire(session) && flying < min(requestsInFlight, want-got) && len(candidates) > 0 {
+	for flying := 0; flying > 0 || err == nil && got.acquired < want && len(candidates) > 0; {
+		for err == nil && got.refused < maxRefused && c.mayAcquire(session) && flying < min(requestsInFlight, want-got.acquired) && len(candidates) > 0 {
 			partition := candidates[0]
 			candidates = candidates[1:]
 			flying++
 			c.running.Go(func() {
-				acquired, err := c.acquireOne(ctx, g, session, partition)
+				acquired, err := c.acquireOne(ctx, g, session, look, partition)
 				results <- result{acquired, err}
 			})
 		}
@@ -81,11 +95,12 @@ func (c *Coordinator) acquire(
 		}
 		switch {
 		case r.acquired:
-			got++
+			got.acquired++
 		case r.err == nil:
-			refused++
+			got.refused++
 		}
 	}
+	got.held = got.acquired < want && len(candidates) > 0 && !c.mayAcquire(session)
 	return got, cmp.Or(err, malformed)
 }
 
@@ -98,8 +113,10 @@ func (c *Coordinator) mayAcquire(session *dynamolease.Session) bool {
 }
 
 // acquireOne acquires a partition and starts its worker, and reports whether it did both.
-func (c *Coordinator) acquireOne(ctx context.Context, g *group, session *dynamolease.Session, partition int) (bool, error) {
-	lease, acquired, err := c.leases.acquire(ctx, session, g.Name, partition)
+func (c *Coordinator) acquireOne(
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, partition int,
+) (bool, error) {
+	lease, acquired, err := c.leases.acquire(ctx, look, session, g.Name, partition)
 	if err != nil || !acquired {
 		return false, err
 	}

@@ -55,7 +55,7 @@ func (c *Coordinator) work(g *group, w *worker) {
 		}
 		logger.ErrorContext(w.ctx, "dynamolease: handler failed, it is called again", "err", err, "delay", delay)
 		c.failed(err)
-		if !sleep(w.ctx, delay) || !c.resume(w) {
+		if !sleep(w.ctx, delay, nil) || !c.resume(w) {
 			return
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Coordinator) resume(w *worker) bool {
 			return false
 		}
 		c.failed(err)
-		if !sleep(w.ctx, firstRestart) {
+		if !sleep(w.ctx, firstRestart, nil) {
 			return false
 		}
 	}
@@ -105,7 +105,8 @@ func (c *Coordinator) endLost(w *worker) { c.end(w, ErrLost, 0) }
 
 func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
 	if cause == ErrLost && w.lose() {
-		c.session.Signal()
+		c.stirred = true
+		c.signal(c.session)
 	}
 	if w.ending {
 		return

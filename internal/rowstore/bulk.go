@@ -75,7 +75,7 @@ func (b *Bulk[R]) readAll(ctx context.Context, rows []*BulkRow[R], budget *reque
 		if n < 0 {
 			n = len(rows)
 		}
-		between := Range{pk, rows[0].Key.SK, rows[n-1].Key.SK}
+		between := Range{PK: pk, First: rows[0].Key.SK, Last: rows[n-1].Key.SK}
 		view, err := QueryNow(ctx, b.Table, between, budget, b.TTL, Tolerant(b.Decode))
 		if err != nil {
 			return err

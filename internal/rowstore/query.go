@@ -13,9 +13,15 @@ import (
 )
 
 // A Range is the rows of one partition key, or those between two of its sort keys.
-type Range struct{ PK, First, Last string }
+type Range struct {
+	PK, First, Last string
 
-// Query reads all rows of a range, strongly consistent, page by page, in the order of their sort
+	// Eventual has them read eventually consistent, for half the units: a row that was just written may
+	// be missing, or be there as it was before.
+	Eventual bool
+}
+
+// Query reads all rows of a range, page by page, in the order of their sort
 // keys. Without a budget each page has the patience of a call of its own, so that a large group is
 // not given up half read. The answer is that of the last page.
 func Query[R any](ctx context.Context, t *Table, r Range, budget *request.Budget, ttl time.Duration, decode func(Item) (R, error)) ([]R, request.Answer, error) {
@@ -128,7 +134,7 @@ func again(ctx context.Context, budget *request.Budget, tries int) error {
 func (r Range) input(table string) *dynamodb.QueryInput {
 	input := &dynamodb.QueryInput{
 		TableName:                 &table,
-		ConsistentRead:            aws.Bool(true),
+		ConsistentRead:            aws.Bool(!r.Eventual),
 		KeyConditionExpression:    aws.String("#pk = :pk"),
 		ExpressionAttributeNames:  map[string]string{"#pk": AttrPK},
 		ExpressionAttributeValues: Item{":pk": Text(r.PK)},

@@ -1,0 +1,61 @@
+package coordinator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
+
+// maxHinting is for how long the end of Run waits for a hint that is under way.
+const maxHinting = time.Second
+
+// hinting calls Config.Hint when the others should look, until stop is called.
+func (c *Coordinator) hinting(ctx context.Context) (stop func()) {
+	if c.cfg.Hint == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.hints:
+				if others := c.others(); len(others) > 0 {
+					c.callHint(ctx, others)
+				}
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(maxHinting):
+		}
+	}
+}
+
+// callHint calls Config.Hint once. A panic is logged.
+func (c *Coordinator) callHint(ctx context.Context, others []dynamolease.Member) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.logger.ErrorContext(ctx, "dynamolease: Config.Hint panicked", "err", r)
+		}
+	}()
+	c.cfg.Hint(ctx, others)
+}
+
+// others returns the other members that take part in a group of this node.
+func (c *Coordinator) others() []dynamolease.Member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.members), func(m dynamolease.Member) bool {
+		shares := func(g *group) bool { return slices.Contains(m.Groups, g.Name) }
+		return m.Node == c.cfg.Node || !slices.ContainsFunc(c.groups, shares)
+	})
+}
