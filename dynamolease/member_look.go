@@ -22,7 +22,7 @@ const (
 )
 
 // A Look is the members of a service as one reading found them, and what is read on top of that: the
-// owners of groups, judged by these members, and acquisitions, written on top of the rows that it saw.
+// leases of groups, judged by these members, and acquisitions, written on top of the rows that it saw.
 // It costs less than [Store.Members], [Store.Owners] and [Store.Acquire] together, which read the
 // members and the rows again. Make another one after a moment: it does not change.
 //

@@ -33,17 +33,25 @@ type group struct {
 
 	// Only the planning goroutine uses these.
 	refresh refreshPolicy
-	began   time.Time         // the first look at the owners
-	lacks   int               // how many partitions this node lacked after the latest plan
-	waiting map[int]time.Time // since when partitions have been free
-	pinned  map[int]int64     // partitions taken beyond the share, and the round until which they are kept
-	pin     int64             // for how many rounds the next ones are kept
+	began   time.Time       // the first look at the owners
+	lacks   int             // how many partitions this node lacked after the latest plan
+	waiting map[int]vacancy // partitions that have been free
+	epochs  map[int]int64   // of the leases as they were read
+	pinned  map[int]int64   // partitions taken beyond the share, and the round until which they are kept
+	pin     int64           // for how many rounds the next ones are kept
+}
+
+// A vacancy is since when nobody has held a partition, as this node has seen it, and under which epoch
+// somebody last did.
+type vacancy struct {
+	since time.Time
+	epoch int64
 }
 
 func newGroup(cfg Config, g Group) *group {
 	state := &group{
 		Group: g, excluded: make(map[int]bool), workers: make(map[int]*worker),
-		refresh: newRefreshPolicy(cfg, g), waiting: make(map[int]time.Time), pinned: make(map[int]int64),
+		refresh: newRefreshPolicy(cfg, g), waiting: make(map[int]vacancy), pinned: make(map[int]int64),
 	}
 	for _, partition := range g.Exclude {
 		state.excluded[partition] = true
@@ -85,6 +93,14 @@ func (g *group) settles(leases []dynamolease.Lease, now time.Time) time.Time {
 	return g.began.Add(min(maxSettle, g.refresh.interval/2))
 }
 
+// seen notes the epochs of the leases as they were read.
+func (g *group) seen(leases []dynamolease.Lease) {
+	g.epochs = make(map[int]int64, len(leases))
+	for _, lease := range leases {
+		g.epochs[lease.Partition] = lease.Epoch
+	}
+}
+
 // awaits reports whether others are about to give up what this node lacks.
 func (g *group) awaits(now time.Time) bool {
 	return g.lacks > 0 && now.Sub(g.refresh.changed) < g.refresh.alert
@@ -93,15 +109,15 @@ func (g *group) awaits(now time.Time) bool {
 // unclaimed returns the partitions that have been free for some rounds in which this node could
 // have taken them.
 func (g *group) unclaimed(free []int, now time.Time) []int {
-	waiting := make(map[int]time.Time, len(free))
+	waiting := make(map[int]vacancy, len(free))
 	var list []int
 	for _, partition := range free {
-		since, ok := g.waiting[partition]
-		if !ok {
-			since = now
+		v, ok := g.waiting[partition]
+		if !ok || v.epoch != g.epochs[partition] {
+			v = vacancy{now, g.epochs[partition]}
 		}
-		waiting[partition] = since
-		if now.Sub(since) >= g.refresh.unclaimed {
+		waiting[partition] = v
+		if now.Sub(v.since) >= g.refresh.unclaimed {
 			list = append(list, partition)
 		}
 	}

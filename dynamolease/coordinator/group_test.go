@@ -8,7 +8,7 @@ import (
 
 // A partition is unclaimed when it was free for more than unclaimedRounds rounds without a break.
 func TestUnclaimed(t *testing.T) {
-	g := &group{waiting: make(map[int]time.Time), refresh: refreshPolicy{unclaimed: unclaimedRounds * time.Second}}
+	g := &group{waiting: make(map[int]vacancy), refresh: refreshPolicy{unclaimed: unclaimedRounds * time.Second}}
 	now := time.Now()
 	for i, c := range []struct{ free, want []int }{
 		{[]int{1, 2}, nil}, {[]int{1, 2, 3}, nil}, {[]int{1, 3}, nil}, {[]int{1, 2, 3}, []int{1}}, {[]int{2, 3}, []int{3}}, {nil, nil}, {[]int{3}, nil},

@@ -109,12 +109,14 @@ func (c *Coordinator) balance(
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
-	leases, rowsErr := look.Owners(ctx, g.Name, consistency)
+	all, rowsErr := look.Leases(ctx, g.Name, consistency)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
 		g.refresh.want(now.Add(c.cfg.Interval))
 		return false, rowsErr
 	}
+	leases := slices.DeleteFunc(slices.Clone(all), func(lease dynamolease.Lease) bool { return lease.Owner == "" })
+	g.seen(all)
 	if until := g.settles(leases, now); until.After(now) {
 		g.refresh.want(until)
 		return false, nil
