@@ -13,7 +13,11 @@ import (
 )
 
 // minBeat is how soon after another heartbeat one may follow out of turn.
-const minBeat = time.Second
+// It waits for a moment before: what is given up together comes together.
+const (
+	minBeat = time.Second
+	gather  = 20 * time.Millisecond
+)
 
 // join opens the first session. Until the store answers it tries again, except where that cannot
 // help. When ctx ends before, there is no session.
@@ -95,7 +99,7 @@ func (c *Coordinator) beat(ctx context.Context) {
 	for sleep(ctx, time.Until(next), c.told) {
 		began := time.Now()
 		if began.Before(next) { // the others should know of something soon
-			if soon := latest.Add(minBeat); soon.Before(next) {
+			if soon := later(latest.Add(minBeat), began.Add(gather)); soon.Before(next) {
 				latest = c.tell(ctx, soon)
 			}
 			continue

@@ -19,7 +19,8 @@ const (
 	keyUnits = 2000
 	rowUnits = 130.0 / 8192
 
-	// maxPatience is for how long a node that lacks partitions waits for more of them to come free.
+	// maxPatience is for how long a node waits for more to come free, if less than half of what it lacks
+	// is, or if it has looked just before.
 	maxPatience = 2 * time.Second
 )
 
@@ -85,7 +86,7 @@ func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
 	switch {
 	case lacks == 0:
 		r.want(now.Add(r.interval + r.slot(len(p.nodes), now)))
-	case r.freed >= int64(lacks):
+	case 2*r.freed >= int64(lacks):
 		r.want(later(now, r.chased.Add(r.patience())))
 	default:
 		r.want(r.news.Add(r.patience()))

@@ -1,0 +1,251 @@
+package coordinator_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+)
+
+const (
+	paceTTL        = 10 * time.Second
+	paceNodes      = 10
+	pacePartitions = 200
+)
+
+// A paced is a fleet of ten, of which the times of a change are measured.
+type paced struct {
+	*world
+	nodes []*node
+	born  int
+	with  []setting
+
+	byName map[string]*node // under the watch's mutex
+}
+
+// inPace starts a fleet of ten with a ttl of ten seconds, and waits until it rests.
+func inPace(w *world, settings ...setting) *paced {
+	w.contend()
+	f := &paced{world: w, byName: make(map[string]*node), with: append(settings, func(c *coordinator.Config) {
+		c.TTL, c.Interval = paceTTL, 0
+	})}
+	f.start(paceNodes)
+	f.rest()
+	return f
+}
+
+func (f *paced) start(n int) {
+	var started []*node
+	for range n {
+		node := f.prepare(fmt.Sprintf("n%02d", f.born), pacePartitions, f.with...)
+		node.path.Latency(5 * time.Millisecond)
+		f.born++
+		f.mu.Lock()
+		f.byName[node.name] = node
+		f.mu.Unlock()
+		started = append(started, node)
+	}
+	f.nodes = append(f.nodes, started...)
+	for _, node := range started {
+		node.begin(context.Background())
+	}
+}
+
+// rest waits until all is worked and shared fairly, and then for some rounds, by another time each.
+func (f *paced) rest() {
+	f.Helper()
+	f.within(paceTTL*3, "in balance", func() bool { return f.balanced(pacePartitions, f.nodes...) })
+	time.Sleep(5*paceTTL/3 + time.Duration(f.born)*137*time.Millisecond)
+}
+
+// take takes the oldest node out of the fleet.
+func (f *paced) take() *node {
+	oldest := f.nodes[0]
+	f.nodes = slices.Clone(f.nodes[1:])
+	return oldest
+}
+
+// idle makes a change, and returns for how long each partition that moved was worked by nobody,
+// or since when, if that is not zero, the quickest first.
+func (f *paced) idle(since bool, change func()) (times []time.Duration) {
+	began := time.Now()
+	change()
+	f.rest()
+	for partition := range pacePartitions {
+		runs := f.history(partition)
+		for i := 1; i < len(runs); i++ {
+			switch {
+			case !runs[i].began.After(began):
+			case since:
+				times = append(times, runs[i].began.Sub(began))
+			default:
+				times = append(times, runs[i].began.Sub(runs[i-1].ended))
+			}
+		}
+	}
+	slices.Sort(times)
+	return times
+}
+
+func median(times []time.Duration) time.Duration { return times[len(times)/2] }
+
+// want compares the times of several changes with what is promised.
+func (f *paced) want(name string, times []time.Duration, middle, slowest time.Duration) {
+	f.Helper()
+	slices.Sort(times)
+	f.Logf("%s: %d partitions, median %v, slowest %v", name, len(times), median(times).Round(time.Millisecond), times[len(times)-1].Round(time.Millisecond))
+	if median(times) > middle || slowest > 0 && times[len(times)-1] > slowest {
+		f.Errorf("%s: median %v, at most %v are promised; slowest %v, %v are", name, median(times), middle, times[len(times)-1], slowest)
+	}
+}
+
+// hint reaches a node that is there as a request over the network would.
+func (f *paced) hint(name string) {
+	time.Sleep(5 * time.Millisecond)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := f.byName[name]; n != nil && !n.dead {
+		n.Look()
+	}
+}
+
+func looking(every time.Duration) setting {
+	return func(c *coordinator.Config) { c.Look = every }
+}
+
+// hinting has the nodes tell each other to look.
+func hinting(f **paced) setting {
+	return func(c *coordinator.Config) {
+		c.Hint = func(_ context.Context, others []dynamolease.Member) {
+			for _, other := range others {
+				if *f != nil {
+					(*f).hint(other.Node)
+				}
+			}
+		}
+	}
+}
+
+// A partition that moves in order between nodes that know of it is idle for two seconds at the most,
+// in the median; after a stop for half a round, and with a quicker look for a second.
+func TestMovesInOrderCO24(t *testing.T) {
+	t.Run("CO24/join", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			f := inPace(w)
+			var times []time.Duration
+			for range 3 {
+				times = append(times, f.idle(false, func() { f.start(1) })...)
+			}
+			f.want("a join", times, 2*time.Second, 0)
+		})
+	})
+	t.Run("CO24/drain", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			f := inPace(w)
+			times := f.idle(false, func() {
+				if err := w.look().Drain(w.Context(), w.service, f.take().name); err != nil {
+					w.Fatal(err)
+				}
+			})
+			f.want("a drain", times, 2*time.Second, 0)
+		})
+	})
+	for name, test := range map[string]struct {
+		look, middle time.Duration
+	}{
+		"stop":                      {paceTTL / 3, paceTTL / 5},
+		"stop, with a quicker look": {time.Second, time.Second},
+	} {
+		t.Run("CO24/"+name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				f := inPace(w, looking(test.look))
+				var times []time.Duration
+				for range 5 {
+					times = append(times, f.idle(false, f.take().stop)...)
+				}
+				f.want("a stop", times, test.middle, 0)
+			})
+		})
+	}
+}
+
+// A crash is noticed when it is certain.
+func TestCrashCO28(t *testing.T) {
+	for name, test := range map[string]struct {
+		look            time.Duration
+		hints           bool
+		middle, slowest time.Duration
+	}{
+		"as it is by default":  {paceTTL / 3, false, 10_700 * time.Millisecond, 12_500 * time.Millisecond},
+		"with a quicker look":  {time.Second, false, 9_500 * time.Millisecond, 11_500 * time.Millisecond},
+		"with hints and looks": {time.Second, true, 10_500 * time.Millisecond, 10_500 * time.Millisecond},
+	} {
+		t.Run("CO28/"+name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				settings := []setting{looking(test.look)}
+				var f *paced
+				if test.hints {
+					settings = append(settings, hinting(&f))
+				}
+				f = inPace(w, settings...)
+				var times []time.Duration
+				for range 4 {
+					times = append(times, f.idle(true, f.take().crash)...)
+					f.start(1)
+					f.rest()
+				}
+				f.want("a crash", times, test.middle, test.slowest)
+			})
+		})
+	}
+}
+
+// Nodes that start together share at once.
+func TestColdStartCO29(t *testing.T) {
+	for range 3 {
+		t.Run("CO29/CO21", func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				f := &paced{world: w, byName: make(map[string]*node), with: []setting{func(c *coordinator.Config) { c.TTL, c.Interval = paceTTL, 0 }}}
+				w.contend()
+				began := time.Now()
+				f.start(paceNodes)
+				w.within(2*paceTTL/3, "all worked", func() bool { return w.busy() == pacePartitions })
+				w.Logf("all worked after %v", time.Since(began))
+				f.rest()
+				if twice := w.moves() - pacePartitions; twice > pacePartitions/20 {
+					w.Errorf("%d of %d handlers started twice", twice, pacePartitions)
+				}
+			})
+		})
+	}
+}
+
+// Hints take the place of the wait for the next look.
+func TestHintsCO30(t *testing.T) {
+	t.Run("CO30", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			var f *paced
+			f = inPace(w, hinting(&f))
+			const promised = 200 * time.Millisecond
+			var stops, joins, deployment []time.Duration
+			for range 3 {
+				stops = append(stops, f.idle(false, f.take().stop)...)
+				joins = append(joins, f.idle(false, func() { f.start(1) })...)
+			}
+			for range 3 {
+				deployment = append(deployment, f.idle(false, func() {
+					f.start(1)
+					time.Sleep(paceTTL / 3)
+					f.take().stop()
+				})...)
+			}
+			f.want("a stop", stops, promised, 0)
+			f.want("a join", joins, promised, 0)
+			f.want("a deployment", deployment, promised, 0)
+		})
+	})
+}
