@@ -13,12 +13,12 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// What the smallest service costs in an hour, with the defaults (a ttl of 30 s, a round of 10 s at
-// the least 9): a heartbeat a round, and one read of the members, and of the owners and their
-// sessions each 10 to 30 rounds.
+// What the smallest service costs in an hour, with the defaults (a ttl of 15 s, a round of 5 s, at
+// the least 4.5): a heartbeat a round, and one read of the members, and of the owners each 10 to 30
+// rounds.
 const (
-	budgetWrites = 400
-	budgetReads  = 500
+	budgetWrites = 800
+	budgetReads  = 900
 )
 
 // C56: a service of one node and one lease costs what it needs, and scans nothing.

@@ -30,6 +30,8 @@ type group struct {
 	nodes   []string        // that took part in the latest round
 	share   int             // of this node, by the latest plan
 	free    int             // partitions without an owner, by the latest plan
+	owners  map[int]string  // the node of each lease, as it was read last
+	asOf    time.Time       // when that was
 
 	// Only the planning goroutine uses these.
 	refresh refreshPolicy

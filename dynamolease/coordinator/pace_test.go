@@ -3,12 +3,15 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
 const (
@@ -25,6 +28,7 @@ type paced struct {
 	with  []setting
 
 	byName map[string]*node // under the watch's mutex
+	joins  func(*node)      // gets each node before it begins; nil for nothing
 }
 
 // inPace starts a fleet of ten with a ttl of ten seconds, and waits until it rests.
@@ -47,6 +51,9 @@ func (f *paced) start(n int) {
 		f.mu.Lock()
 		f.byName[node.name] = node
 		f.mu.Unlock()
+		if f.joins != nil {
+			f.joins(node)
+		}
 		started = append(started, node)
 	}
 	f.nodes = append(f.nodes, started...)
@@ -248,4 +255,74 @@ func TestHintsCO30(t *testing.T) {
 			f.want("a deployment", deployment, promised, 0)
 		})
 	})
+}
+
+// A change costs each node three looks at the owners at the most, and as few partitions move as have to.
+// A few more of both do where all eventual readings are a second late.
+func TestLooksCO21(t *testing.T) {
+	for name, test := range map[string]struct {
+		lag        time.Duration
+		most, more int // looks of a node, and moves beyond those that have to be
+	}{
+		"": {0, 3, 1}, ", with replicas that lag": {time.Second, 5, 5},
+	} {
+		t.Run("CO21"+name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				f := inPace(w)
+				for _, n := range f.nodes {
+					if test.lag > 0 {
+						n.path.Every("", newReplica(test.lag).fault)
+					}
+				}
+				f.looks("a join", test.most, test.more, func() { f.start(1) })
+				f.looks("a stop", test.most, test.more, func() { f.take().stop() })
+				f.looks("a crash", test.most, test.more, func() { f.take().crash() })
+				f.looks("a drain", test.most, test.more, func() {
+					if err := w.look().Drain(w.Context(), w.service, f.take().name); err != nil {
+						w.Fatal(err)
+					}
+				})
+			})
+		})
+	}
+}
+
+// looks makes a change, and counts how often each node reads the owners because of it.
+func (f *paced) looks(name string, most, more int, change func()) {
+	f.Helper()
+	var mu sync.Mutex
+	counts := make(map[string]int)
+	var stop []func()
+	count := func(n *node) {
+		stop = append(stop, n.path.Every("Query", onRow("L#", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+			mu.Lock()
+			counts[n.name]++
+			mu.Unlock()
+			return send(req)
+		})))
+	}
+	for _, n := range f.nodes {
+		count(n)
+	}
+	f.joins = count
+	before, shares := f.moves(), f.nodes
+	change()
+	f.rest()
+	time.Sleep(10 * paceTTL / 3)
+	for _, stop := range stop {
+		stop()
+	}
+	for node, n := range counts {
+		if n > most {
+			f.Errorf("%s: %s has read the owners %d times", name, node, n)
+		}
+	}
+	moved, least := f.moves()-before, pacePartitions/len(f.nodes)
+	if len(f.nodes) < len(shares) {
+		least = pacePartitions / len(shares)
+	}
+	f.Logf("%s: %d moves; looks: %v", name, moved, counts)
+	if moved > least+more {
+		f.Errorf("%s: %d moves, %d would do", name, moved, least)
+	}
 }

@@ -73,8 +73,12 @@ func (c *chaos) name() string {
 func (c *chaos) join(name string) {
 	n := c.prepare(name, randomPartitions, inMode(c.mode), func(cfg *coordinator.Config) {
 		cfg.TTL, cfg.Interval = randomTTL, 0
+		cfg.Look = []time.Duration{0, time.Second}[c.random.IntN(2)]
 	}, handling(c.handle()))
 	n.path.Latency(time.Duration(c.random.IntN(50)) * time.Millisecond)
+	if c.random.IntN(2) == 0 {
+		n.path.Every("", newReplica(time.Duration(c.random.Int64N(int64(3*time.Second)))).fault)
+	}
 	n.begin(context.Background())
 	c.nodes = append(c.nodes, n)
 }

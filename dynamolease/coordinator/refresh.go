@@ -22,6 +22,9 @@ const (
 	// maxPatience is for how long a node waits for more to come free, if less than half of what it lacks
 	// is, or if it has looked just before.
 	maxPatience = 2 * time.Second
+
+	// maxChases is how often that time doubles.
+	maxChases = 3
 )
 
 // A refreshPolicy decides when a node reads the owners of a group. Reading them costs in proportion
@@ -47,6 +50,7 @@ type refreshPolicy struct {
 	freed     int64        // how much that is
 	stirred   time.Time    // when the latest of it came
 	chased    time.Time    // the latest reading for such a reason
+	chases    int          // how many of those there were since the sessions changed
 	changed   time.Time    // when the sessions changed last
 	gone      bool         // in the latest look a session had ended
 	resync    time.Time    // when to read the owners without a reason
@@ -72,7 +76,7 @@ func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
 	r.gone = slices.ContainsFunc(r.seen.sessions, func(s string) bool { return !slices.Contains(p.sessions, s) })
 	r.seen = p
 	if changed {
-		r.changed = now
+		r.changed, r.chases = now, 0
 		r.want(now.Add(r.slot(len(p.nodes), now)))
 	}
 	if freed == 0 {
@@ -93,8 +97,11 @@ func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
 	}
 }
 
-// patience is for how long a node waits for more to come free, rather than read the owners for each.
-func (r *refreshPolicy) patience() time.Duration { return min(maxPatience, r.interval/2) }
+// patience is for how long a node waits for more to come free, rather than read the owners for each: the
+// longer the more often it has done so since the sessions changed.
+func (r *refreshPolicy) patience() time.Duration {
+	return min(maxPatience, r.interval/2) << min(r.chases, maxChases)
+}
 
 // slot spreads the nodes over the time that the group's key needs for all of them.
 func (r *refreshPolicy) slot(nodes int, now time.Time) time.Duration {
@@ -118,11 +125,11 @@ func (r *refreshPolicy) want(at time.Time) {
 	}
 }
 
-// doubt has the owners read again soon, consistently: an eventual reading does not show what this
+// doubt has the owners read again at once, consistently: an eventual reading does not show what this
 // node has.
 func (r *refreshPolicy) doubt(now time.Time) {
 	r.doubtful = true
-	r.want(now.Add(r.patience()))
+	r.want(now)
 }
 
 // next returns when to read the owners.
@@ -138,6 +145,7 @@ func (r *refreshPolicy) begin(now time.Time) (consistent bool) {
 	consistent = r.doubtful || r.due.IsZero() || r.due.After(now) // a resync
 	if !r.news.IsZero() {
 		r.chased = now
+		r.chases++
 	}
 	r.due, r.doubtful, r.news, r.freed = time.Time{}, false, time.Time{}, 0
 	return consistent

@@ -59,7 +59,7 @@ func (w *world) tenRounds(a *node, partitions int) (quiet int) {
 			w.Errorf("%d partitions: requests %v", partitions, a.path.Requests())
 		case queries == 1:
 			quiet++
-		case queries < 3 || queries > 3+pages:
+		case queries < 2 || queries > 2+pages:
 			w.Errorf("%d partitions: %d queries in a round", partitions, queries)
 		}
 	}

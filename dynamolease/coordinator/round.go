@@ -133,7 +133,7 @@ func (c *Coordinator) balance(
 
 	v := c.view(g, p.nodes, found, malformed)
 	planned := plan.New(v)
-	c.note(g, p.nodes, planned)
+	c.note(g, p.nodes, planned, found.owners, now)
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
 	unowned := c.unowned(g, found.owners)
@@ -197,11 +197,12 @@ func (c *Coordinator) holdings(g *group) holdings {
 	return h
 }
 
-// note keeps what a plan says for State.
-func (c *Coordinator) note(g *group, nodes []string, p plan.Plan) {
+// note keeps what a plan says for State and Owner.
+func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int]string, asOf time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g.nodes, g.share, g.free = nodes, p.Share, p.Free
+	g.owners, g.asOf = owners, asOf
 }
 
 // give revokes partitions beyond this node's share.
