@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A Group is what a node knows of a group when it decides on shares.
@@ -30,71 +29,98 @@ type Group struct {
 // to its nodes.
 func Shares(groups []Group) [][]int {
 	d := newDealing(groups)
-	shares := make([][]int, len(groups))
-	for i, g := range groups {
-		shares[i] = make([]int, len(g.Members))
-	}
-	for i, p := range d.pools {
-		for _, m := range p.members {
-			shares[p.group][m] = p.least
-		}
-		if groups[p.group].Count == nil {
-			d.pools[i].extras = 0
-		}
-	}
 	d.toClasses()
-	for class := range d.classes {
-		d.toNodes(class, shares)
-	}
-	return shares
+	return d.toNodes()
 }
 
 // A dealing is the extras of all groups on their way to the nodes.
 type dealing struct {
-	groups  []Group
-	pools   []pool
-	names   []string      // of all nodes, sorted
-	nodes   [][]int       // the indices in names of the members of each group
-	classOf []int         // of each node
-	classes [][]int       // the nodes of each class
-	within  [][]int       // the classes of each pool
-	parts   []map[int]int // how many extras of each pool each class gets
+	nodes   []node
+	classes [][]int // the nodes of each class
+	stacks  []stack // of all pools of groups that this node knows
+	shares  [][]int // of the members of each group
+}
+
+type node struct {
+	seed  uint64
+	class int
+	part  int // its place in the class
+}
+
+// A stack is the extras of a pool.
+type stack struct {
+	pool
+	seed    uint64
+	nodes   []int  // of the members of the pool
+	has     []bool // which of these have more than the least share by now
+	classes []int  // among these, in order
+	parts   []int  // how many extras each class gets
 }
 
 func newDealing(groups []Group) *dealing {
-	d := &dealing{groups: groups}
-	for i, g := range groups {
-		for _, m := range g.Members {
-			d.names = append(d.names, m.Name)
-		}
-		d.pools = append(d.pools, poolsOf(i, g.Members)...)
+	d := &dealing{}
+	names := namesOf(groups)
+	for _, name := range names {
+		d.nodes = append(d.nodes, node{seed: hashText(name)})
 	}
-	slices.Sort(d.names)
-	d.names = slices.Compact(d.names)
-	for _, g := range groups {
-		list, at := make([]int, len(g.Members)), 0
-		for i, m := range g.Members {
-			for d.names[at] != m.Name {
+	var all []stack
+	for i, g := range groups {
+		d.shares = append(d.shares, make([]int, len(g.Members)))
+		nodes := make([]int, len(g.Members))
+		for m, at := 0, 0; m < len(g.Members); m++ {
+			for names[at] != g.Members[m].Name {
 				at++
 			}
-			list[i] = at
+			nodes[m] = at
 		}
-		d.nodes = append(d.nodes, list)
+		for _, p := range poolsOf(i, g.Members) {
+			s := stack{pool: p, seed: hashText(g.Name), nodes: make([]int, len(p.members))}
+			for j, m := range p.members {
+				s.nodes[j] = nodes[m]
+			}
+			all = append(all, s)
+		}
 	}
-	d.classify()
+	d.classify(all)
+	for _, s := range all {
+		if g := groups[s.group]; g.Count != nil {
+			s.has = make([]bool, len(s.members))
+			for j, m := range s.members {
+				s.has[j] = g.Count[g.Members[m].Name] > s.least
+			}
+			d.stacks = append(d.stacks, s)
+		}
+	}
 	return d
 }
 
-// classify divides the nodes into classes: those that are in the same pools.
-func (d *dealing) classify() {
-	d.classOf = make([]int, len(d.names))
-	size := []int{len(d.names)}
-	for _, p := range d.pools {
-		inside := make([]int, len(size))
-		for _, m := range p.members {
-			inside[d.classOf[d.nodes[p.group][m]]]++
+// namesOf returns the names of all members, sorted, each once.
+func namesOf(groups []Group) (names []string) {
+	for _, g := range groups {
+		at, sorted := 0, len(names)
+		for _, m := range g.Members {
+			for at < sorted && names[at] < m.Name {
+				at++
+			}
+			if at == sorted || names[at] != m.Name {
+				names = append(names, m.Name)
+			}
 		}
-		to := make([]int, len(inside))
+		if len(names) > sorted {
+			slices.Sort(names)
+		}
+	}
+	return names
+}
+
+// classify divides the nodes into classes: those that are in the same pools.
+func (d *dealing) classify(stacks []stack) {
+	size := []int{len(d.nodes)}
+	for _, s := range stacks {
+		inside, to := make([]int, len(size)), make([]int, len(size))
+		for _, n := range s.nodes {
+			inside[d.nodes[n].class]++
+		}
 		for class, n := range inside {
 			if to[class] = class; n > 0 && n < size[class] {
 				to[class] = len(size)
@@ -102,116 +128,110 @@ func (d *dealing) classify() {
 				size = append(size, n)
 			}
 		}
-		for _, m := range p.members {
-			node := d.nodes[p.group][m]
-			d.classOf[node] = to[d.classOf[node]]
+		for _, n := range s.nodes {
+			d.nodes[n].class = to[d.nodes[n].class]
 		}
 	}
 	d.classes = make([][]int, len(size))
-	for node, class := range d.classOf {
-		d.classes[class] = append(d.classes[class], node)
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		n.part = len(d.classes[n.class])
+		d.classes[n.class] = append(d.classes[n.class], i)
 	}
-	for _, p := range d.pools {
-		seen := make(map[int]bool)
-		var list []int
-		for _, m := range p.members {
-			if class := d.classOf[d.nodes[p.group][m]]; !seen[class] {
-				seen[class] = true
-				list = append(list, class)
+	for i := range stacks {
+		seen := make([]bool, len(d.classes))
+		for _, n := range stacks[i].nodes {
+			seen[d.nodes[n].class] = true
+		}
+		for class, is := range seen {
+			if is {
+				stacks[i].classes = append(stacks[i].classes, class)
 			}
 		}
-		slices.Sort(list)
-		d.within = append(d.within, list)
 	}
 }
 
-// toClasses deals the extras of each pool to classes, those of all pools with the same members
-// together.
+// toClasses deals the extras to classes, those of all pools with the same members together.
 func (d *dealing) toClasses() {
-	d.parts = make([]map[int]int, len(d.pools))
-	blocks := make(map[string][]int)
-	var order []string
-	for i, p := range d.pools {
-		if p.extras == 0 {
+	blocks := make(map[string]int)
+	var list [][]*stack
+	for i := range d.stacks {
+		s := &d.stacks[i]
+		if len(s.classes) == 1 {
+			s.parts = []int{s.extras}
 			continue
 		}
-		name := strings.Trim(fmt.Sprint(d.within[i]), "[]")
-		if blocks[name] == nil {
-			order = append(order, name)
+		name := fmt.Sprint(s.classes)
+		if _, ok := blocks[name]; !ok {
+			blocks[name] = len(list)
+			list = append(list, nil)
 		}
-		blocks[name] = append(blocks[name], i)
+		list[blocks[name]] = append(list[blocks[name]], s)
 	}
-	for _, name := range order {
-		d.toClassesOf(blocks[name])
+	for _, block := range list {
+		d.toClassesOf(block)
 	}
 }
 
-func (d *dealing) toClassesOf(block []int) {
-	classes := d.within[block[0]]
+func (d *dealing) toClassesOf(block []*stack) {
+	classes := block[0].classes
 	t := table{}
-	for _, class := range classes {
+	place := make([]int, len(d.classes))
+	for part, class := range classes {
+		place[class] = part
 		t.sizes = append(t.sizes, len(d.classes[class]))
-		t.seeds = append(t.seeds, hashText(d.names[d.classes[class][0]]))
+		t.seeds = append(t.seeds, d.nodes[d.classes[class][0]].seed)
 	}
-	for _, i := range block {
-		p := d.pools[i]
-		k := deck{seed: hashText(d.groups[p.group].Name), extras: p.extras, has: make([]int32, len(classes))}
-		for _, m := range p.members {
-			if d.has(p, m) {
-				part, _ := slices.BinarySearch(classes, d.classOf[d.nodes[p.group][m]])
-				k.has[part]++
+	for _, s := range block {
+		k := deck{seed: s.seed, extras: s.extras, has: make([]int32, len(classes))}
+		for j, n := range s.nodes {
+			if s.has[j] {
+				k.has[place[d.nodes[n].class]]++
 			}
 		}
 		t.decks = append(t.decks, k)
 	}
 	t.deal()
-	for i, pool := range block {
-		d.parts[pool] = make(map[int]int, len(classes))
-		for part, class := range classes {
-			d.parts[pool][class] = int(t.decks[i].gets[part])
+	for i, s := range block {
+		for _, n := range t.decks[i].gets {
+			s.parts = append(s.parts, int(n))
 		}
 	}
 }
 
-// toNodes deals the extras of a class to its nodes, and adds them to their shares.
-func (d *dealing) toNodes(class int, shares [][]int) {
-	nodes := d.classes[class]
-	t := table{sizes: make([]int, len(nodes)), seeds: make([]uint64, len(nodes))}
-	for part, node := range nodes {
-		t.sizes[part], t.seeds[part] = 1, hashText(d.names[node])
-	}
-	type place struct{ group, member, deck, part int }
-	var places []place
-	for i, p := range d.pools {
-		extras, ok := d.parts[i][class]
-		if !ok {
-			continue
+// toNodes deals the extras of each class to its nodes, and returns the shares.
+func (d *dealing) toNodes() [][]int {
+	tables := make([]table, len(d.classes))
+	for class, nodes := range d.classes {
+		for _, n := range nodes {
+			tables[class].sizes = append(tables[class].sizes, 1)
+			tables[class].seeds = append(tables[class].seeds, d.nodes[n].seed)
 		}
-		k := deck{seed: hashText(d.groups[p.group].Name), extras: extras, has: make([]int32, len(nodes))}
-		part := 0
-		for _, m := range p.members {
-			if d.classOf[d.nodes[p.group][m]] != class {
-				continue
-			}
-			if d.has(p, m) {
-				k.has[part] = 1
-			}
-			places = append(places, place{p.group, m, len(t.decks), part})
-			part++
+	}
+	for _, s := range d.stacks {
+		for i, class := range s.classes {
+			k := deck{seed: s.seed, extras: s.parts[i], has: make([]int32, len(d.classes[class]))}
+			tables[class].decks = append(tables[class].decks, k)
 		}
-		t.decks = append(t.decks, k)
+		for j, n := range s.nodes {
+			if s.has[j] {
+				decks := tables[d.nodes[n].class].decks
+				decks[len(decks)-1].has[d.nodes[n].part] = 1
+			}
+		}
 	}
-	if len(t.decks) == 0 {
-		return
+	for class := range tables {
+		tables[class].deal()
 	}
-	t.deal()
-	for _, at := range places {
-		shares[at.group][at.member] += int(t.decks[at.deck].gets[at.part])
+	dealt := make([]int, len(d.classes)) // decks of each class so far
+	for _, s := range d.stacks {
+		for j, n := range s.nodes {
+			class := d.nodes[n].class
+			d.shares[s.group][s.members[j]] = s.least + int(tables[class].decks[dealt[class]].gets[d.nodes[n].part])
+		}
+		for _, class := range s.classes {
+			dealt[class]++
+		}
 	}
-}
-
-// has reports whether a member has more partitions than the least share of its pool.
-func (d *dealing) has(p pool, member int) bool {
-	g := d.groups[p.group]
-	return g.Count[g.Members[member].Name] > p.least
+	return d.shares
 }
