@@ -1,6 +1,10 @@
 package coordinator
 
-import "github.com/dynamolease/dynamolease/dynamolease"
+import (
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease"
+)
 
 const (
 	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it.
@@ -23,8 +27,12 @@ type group struct {
 	share   int             // of this node, by the latest plan
 	free    int             // partitions without an owner, by the latest plan
 
+	otherCounts  map[string]int // of partitions, of the members that have another number than this node
+	countsDiffer time.Time      // since when there are such members
+
 	// Only the planning goroutine uses these.
 	refresh refreshPolicy
+	decided int           // the share of this node, as it was decided when the owners were read last
 	waiting map[int]int   // for how many rounds partitions have been free
 	pinned  map[int]int64 // partitions taken beyond the share, and the round until which they are kept
 	pin     int64         // for how many rounds the next ones are kept

@@ -32,11 +32,14 @@ func (c *Coordinator) planRound(ctx context.Context) error {
 	if replaced(members, session) {
 		return ErrReplaced
 	}
+	c.census.observe(members)
 	var groups sync.WaitGroup
-	for _, g := range c.groups {
+	due := c.due(ctx, members)
+	c.census.look(len(due))
+	for _, l := range due {
 		groups.Go(func() {
-			if err := c.planGroup(ctx, g, session, members); err != nil && ctx.Err() == nil {
-				c.report(ctx, "balance the group "+g.Name, err)
+			if err := c.balance(ctx, l.group, session, l.participants, l.holdings); err != nil && ctx.Err() == nil {
+				c.report(ctx, "balance the group "+l.group.Name, err)
 			}
 		})
 	}
@@ -51,17 +54,25 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 	})
 }
 
-// planGroup plans one group, if there is a reason to.
-func (c *Coordinator) planGroup(
-	ctx context.Context, g *group, session *dynamolease.Session, members []dynamolease.Member,
-) error {
-	p := participantsOf(members, g.Name)
-	h := c.holdings(g)
-	g.refresh.observe(p)
-	if !g.refresh.due(c.changed(g, p.nodes, len(h.held))) {
-		return nil
+// A dueGroup is a group that there is a reason to plan.
+type dueGroup struct {
+	group *group
+	participants
+	holdings
+}
+
+// due returns the groups that there is a reason to plan.
+func (c *Coordinator) due(ctx context.Context, members []dynamolease.Member) (due []dueGroup) {
+	for _, g := range c.groups {
+		p := participantsOf(members, g.Name)
+		h := c.holdings(g)
+		g.refresh.observe(p)
+		c.compareCounts(ctx, g, members)
+		if g.refresh.due(c.changed(g, p.nodes, len(h.held))) {
+			due = append(due, dueGroup{g, p, h})
+		}
 	}
-	return c.balance(ctx, g, session, p, h)
+	return due
 }
 
 // balance reads the owners of a group, makes a plan, and does what the plan says.
@@ -75,6 +86,7 @@ func (c *Coordinator) balance(
 	leases, rowsErr := c.store.Owners(ctx, g.Name)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
+		c.census.count(g.Name, nil)
 		return rowsErr
 	}
 	g.refresh.schedule(c.currentRound(), p.signalFor(leases))
@@ -82,12 +94,17 @@ func (c *Coordinator) balance(
 	found := reconcile(c.cfg.Node, leases, owns, malformed, h)
 	c.settleDifferences(ctx, g, session, found)
 
-	v := c.view(g, p.nodes, found, malformed)
-	planned := plan.New(v)
+	v := c.view(g, found, malformed)
+	c.census.count(g.Name, v.Count())
+	c.census.await(ctx)
+	var shares []int
+	v.Members, shares = c.census.of(g.Name)
+	g.decided = c.census.share(g.Name, c.cfg.Node)
+	planned := plan.New(v, shares)
 	c.note(g, p.nodes, planned)
 	giving := c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, v, planned)
-	if g.refresh.found(c.unowned(g, found.owners)) {
+	if g.refresh.found(c.unowned(g, v)) {
 		session.Signal()
 	}
 	err = cmp.Or(rowsErr, err)
@@ -112,13 +129,13 @@ func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *
 
 // view returns what this node knows of a group. It keeps partitions with malformed rows, which it
 // could not release.
-func (c *Coordinator) view(g *group, nodes []string, found comparison, malformed map[int]bool) plan.View {
+func (c *Coordinator) view(g *group, found comparison, malformed map[int]bool) plan.View {
 	barred := maps.Clone(g.excluded)
 	maps.Copy(barred, found.ending)
 	pinned := g.unpin(c.currentRound())
 	maps.Copy(pinned, malformed)
 	return plan.View{
-		Node: c.cfg.Node, Members: nodes, Partitions: g.Partitions,
+		Node: c.cfg.Node, Members: c.census.membersOf(g.Name),
 		Held: slices.Sorted(maps.Keys(found.held)), Owners: found.owners, Barred: barred, Pinned: pinned,
 	}
 }
@@ -139,11 +156,12 @@ func (c *Coordinator) holdings(g *group) holdings {
 }
 
 // changed reports whether this node knows without the owners that a group needs a plan: it does not
-// have its share, or other nodes take part.
+// have its share, other nodes take part, or its share is another one by what it knows of other groups.
 func (c *Coordinator) changed(g *group, nodes []string, holds int) bool {
+	share := c.census.share(g.Name, c.cfg.Node)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return holds != g.share || !slices.Equal(nodes, g.nodes)
+	return holds != g.share || !slices.Equal(nodes, g.nodes) || share != g.decided
 }
 
 // note keeps what a plan says for State.
@@ -165,14 +183,15 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) int {
 	return len(p.Give)
 }
 
-// unowned returns the partitions that neither have an owner nor are worked here.
-func (c *Coordinator) unowned(g *group, owners map[int]string) map[int]bool {
+// unowned returns the partitions of this node's number that neither have an owner nor are worked here,
+// and that some node may take.
+func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	unowned := make(map[int]bool)
 	for partition := range g.Partitions {
-		_, owned := owners[partition]
-		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
+		_, owned := v.Owners[partition]
+		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) && v.Takeable(partition) {
 			unowned[partition] = true
 		}
 	}

@@ -12,16 +12,19 @@ import (
 // maxRefused is after how many refusals a node stops to acquire: it looks again in the next round.
 const maxRefused = 32
 
-// take acquires free partitions until this node has its share, and then those that have been free
+// take acquires free partitions until this node has its share; besides, those that no node below its
+// share may take; and then those that have been free
 // for some rounds: the node whose share they are cannot take them, and to work a partition beyond
 // a share is better than not to work it. It returns how many partitions it got.
 func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, v plan.View, p plan.Plan,
 ) (int, error) {
 	got, err := c.acquire(ctx, g, session, p.Take, p.Share-len(v.Held))
-	if _, readable := dynamolease.RowErrors(err); !readable || !slices.Contains(v.Members, v.Node) {
+	if _, readable := dynamolease.RowErrors(err); !readable || !v.TakesPart() {
 		return got, err
 	}
+	stray, strayErr := c.acquire(ctx, g, session, p.Stray, len(p.Stray))
+	got, err = got+stray, cmp.Or(err, strayErr)
 	if !c.mayAcquire(session) {
 		clear(g.waiting) // other nodes may be able to take them
 		return got, err

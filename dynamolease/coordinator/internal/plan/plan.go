@@ -38,7 +38,7 @@ type Plan struct {
 
 // New returns the plan of a view, by the shares of its members.
 func New(v View, shares []int) Plan {
-	me, member := slices.BinarySearchFunc(v.Members, v.Node, func(m Member, name string) int { return cmp.Compare(m.Name, name) })
+	me, member := v.me()
 	free := v.unowned()
 	p := Plan{Free: len(free)}
 	if !member {
@@ -105,17 +105,32 @@ func (v View) unowned() []int {
 	}
 	var free []int
 	for partition, taken := range owned {
-		if !taken && slices.ContainsFunc(v.Members, func(m Member) bool { return m.May(partition) }) {
+		if !taken && v.Takeable(partition) {
 			free = append(free, partition)
 		}
 	}
 	return free
 }
 
+// Takeable reports whether some member may take a partition.
+func (v View) Takeable(partition int) bool {
+	return slices.ContainsFunc(v.Members, func(m Member) bool { return m.May(partition) })
+}
+
+// TakesPart reports whether the node is one of the members.
+func (v View) TakesPart() bool {
+	_, member := v.me()
+	return member
+}
+
+func (v View) me() (index int, member bool) {
+	return slices.BinarySearchFunc(v.Members, v.Node, func(m Member, name string) int { return cmp.Compare(m.Name, name) })
+}
+
 // Free returns the partitions that have no owner, and that the node may take, in order.
 func (v View) Free() []int {
-	me := slices.IndexFunc(v.Members, func(m Member) bool { return m.Name == v.Node })
-	if me < 0 {
+	me, member := v.me()
+	if !member {
 		return nil
 	}
 	return v.allowed(slices.DeleteFunc(v.unowned(), func(partition int) bool { return !v.Members[me].May(partition) }))
