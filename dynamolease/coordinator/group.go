@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -31,17 +32,19 @@ type group struct {
 	countsDiffer time.Time      // since when there are such members
 
 	// Only the planning goroutine uses these.
-	refresh refreshPolicy
-	decided int           // the share of this node, as it was decided when the owners were read last
-	waiting map[int]int   // for how many rounds partitions have been free
-	pinned  map[int]int64 // partitions taken beyond the share, and the round until which they are kept
-	pin     int64         // for how many rounds the next ones are kept
+	refresh  refreshPolicy
+	decided  int           // the share of this node, as it was decided when the owners were read last
+	waiting  map[int]int   // for how many rounds partitions have been free
+	pinned   map[int]int64 // partitions taken beyond the share, and the round until which they are kept
+	strays   map[int]bool  // partitions that this node took since no member below its share may take them
+	sessions []string      // of the members since then: these partitions are kept until they change
+	pin      int64         // for how many rounds the next ones are kept
 }
 
 func newGroup(cfg Config, g Group) *group {
 	state := &group{
 		Group: g, excluded: make(map[int]bool), workers: make(map[int]*worker),
-		refresh: newRefreshPolicy(cfg, g, unclaimedRounds), waiting: make(map[int]int), pinned: make(map[int]int64),
+		refresh: newRefreshPolicy(cfg, g, unclaimedRounds), waiting: make(map[int]int), pinned: make(map[int]int64), strays: make(map[int]bool),
 	}
 	for _, partition := range g.Exclude {
 		state.excluded[partition] = true
@@ -91,6 +94,16 @@ func (g *group) unclaimed(free []int) []int {
 func (g *group) unpinAll() {
 	g.pin = pinnedRounds
 	clear(g.pinned)
+}
+
+// keepStrays lets the strays go when the sessions of the members change: others may be able to take
+// them now. They stay otherwise. Which member has an extra partition depends on which has one already,
+// and so partitions that some exclude might move for ever.
+func (g *group) keepStrays(sessions []string) {
+	if !slices.Equal(sessions, g.sessions) {
+		g.sessions = sessions
+		clear(g.strays)
+	}
 }
 
 // unpin lets partitions go that have been pinned for long enough, and returns those that still are.

@@ -83,6 +83,7 @@ func (c *Coordinator) balance(
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
+	g.keepStrays(p.sessions)
 	leases, rowsErr := c.store.Owners(ctx, g.Name)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
@@ -133,6 +134,7 @@ func (c *Coordinator) view(g *group, found comparison, malformed map[int]bool) p
 	barred := maps.Clone(g.excluded)
 	maps.Copy(barred, found.ending)
 	pinned := g.unpin(c.currentRound())
+	maps.Copy(pinned, g.strays)
 	maps.Copy(pinned, malformed)
 	return plan.View{
 		Node: c.cfg.Node, Members: c.census.membersOf(g.Name),

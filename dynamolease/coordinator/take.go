@@ -25,6 +25,11 @@ func (c *Coordinator) take(
 	}
 	stray, strayErr := c.acquire(ctx, g, session, p.Stray, len(p.Stray))
 	got, err = got+stray, cmp.Or(err, strayErr)
+	for _, partition := range p.Stray {
+		if c.hasWorker(g, partition) {
+			g.strays[partition] = true
+		}
+	}
 	if !c.mayAcquire(session) {
 		clear(g.waiting) // other nodes may be able to take them
 		return got, err

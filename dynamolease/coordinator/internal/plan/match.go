@@ -14,7 +14,7 @@ type matching struct {
 //
 // Each node that lacks partitions has as many of its own as it lacks: first of those that not all
 // members may take, then those that rendezvous hashing gives it, and a part of those that hashing
-// gives to nodes that have enough by then.
+// gives to nodes that have enough by then. What not all may take goes to those that may take the fewest.
 func match(v View, me int, free, lacks []int) matching {
 	m := matching{lacks: slices.Clone(lacks)}
 	var own, others []int
@@ -22,15 +22,17 @@ func match(v View, me int, free, lacks []int) matching {
 		m.lacks[to]--
 		if to == me {
 			own = append(own, partition)
-		} else if v.Members[me].May(partition) {
+		} else {
 			others = append(others, partition)
 		}
 	}
 	all, some := v.forAll(free)
 	slices.Reverse(some) // the last ones may be taken by the fewest
 	for _, partition := range some {
-		if to := v.first(partition, m.lacks); to >= 0 {
+		if to := v.first(partition, m.lacks); to == me {
 			give(partition, to)
+		} else if to >= 0 {
+			m.lacks[to]-- // and none of the others tries it: it may have given it up for that one
 		} else if v.drawn(partition) == me {
 			m.stray = append(m.stray, partition)
 		}
@@ -89,25 +91,26 @@ func (v View) forAll(partitions []int) (all, some []int) {
 	return all, some
 }
 
-// first returns a member that lacks partitions and may take this one, or -1. Of those that hashing
-// draws to it, that is the first.
+// first returns the member that a partition goes to, of those that lack some and may take this one: one
+// that may take the fewest others; -1 if there is none.
 func (v View) first(partition int, lacks []int) int {
-	return v.drawnOf(partition, func(i int) bool { return lacks[i] > 0 })
+	return v.choose(partition, func(m int) bool { return lacks[m] > 0 }, func(m int) int { return v.Members[m].cap() })
 }
 
-// drawn returns the member that a partition is drawn to most, of those that may take it.
+// drawn returns the member that hashing draws a partition to, of those that may take it.
 func (v View) drawn(partition int) int {
-	return v.drawnOf(partition, func(int) bool { return true })
+	return v.choose(partition, func(int) bool { return true }, func(int) int { return 0 })
 }
 
-func (v View) drawnOf(partition int, of func(member int) bool) int {
-	best, high := -1, uint64(0)
+// choose returns the member of the lowest rank that may take a partition, or -1. Hashing decides ties.
+func (v View) choose(partition int, of func(member int) bool, rank func(member int) int) int {
+	best, low, high := -1, 0, uint64(0)
 	for i, m := range v.Members {
 		if !of(i) || !m.May(partition) {
 			continue
 		}
-		if s := Score(m.Name, partition); best < 0 || s > high {
-			best, high = i, s
+		if r, s := rank(i), Score(m.Name, partition); best < 0 || r < low || r == low && s > high {
+			best, low, high = i, r, s
 		}
 	}
 	return best

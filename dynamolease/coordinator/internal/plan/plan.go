@@ -54,13 +54,15 @@ func New(v View, shares []int) Plan {
 	}
 	switch surplus := len(v.Held) - p.Share; {
 	case surplus > 0:
-		p.Give = v.give(surplus, lacks)
-		if n := len(v.needed(v.Held, surplus, lacks)); n < surplus {
+		p.Give, p.Take = v.meet(v.giveOrder(), surplus, slices.Clone(lacks)), nil
+		if n := len(v.meet(v.Held, surplus, lacks)); n < surplus {
 			p.Share += surplus - n
 		}
-		p.Take = nil
 	case surplus == 0:
 		p.Take = nil
+		if !v.uniform() {
+			p.Give = v.links(me, shares, lacks)
+		}
 	case len(p.Take) == 0 && !v.offered(v.Members[me], shares):
 		p.Share = len(v.Held)
 	}
@@ -141,22 +143,25 @@ func (v View) allowed(list []int) []int {
 	return slices.DeleteFunc(list, func(partition int) bool { return v.Barred[partition] })
 }
 
-// give returns which of the partitions beyond its share the node gives up.
-func (v View) give(surplus int, lacks []int) []int { return v.needed(v.giveOrder(), surplus, lacks) }
+// uniform reports whether all members may take the same partitions.
+func (v View) uniform() bool {
+	return !slices.ContainsFunc(v.Members, func(m Member) bool { m.Name = v.Members[0].Name; return !m.Equal(v.Members[0]) })
+}
 
-// needed returns the first partitions of a list, n at the most, that members lack and may take.
-func (v View) needed(list []int, n int, lacks []int) (needed []int) {
-	left, first := slices.Clone(lacks), 0
+// meet returns the first partitions of a list, n at the most, that members lack and may take. It counts
+// down what these lack.
+func (v View) meet(list []int, n int, lacks []int) (needed []int) {
+	first := 0
 	for _, partition := range list {
-		for first < len(left) && left[first] == 0 {
+		for first < len(lacks) && lacks[first] == 0 {
 			first++
 		}
-		if len(needed) == n || first == len(left) {
+		if len(needed) >= n || first == len(lacks) {
 			break
 		}
-		for i := first; i < len(left); i++ {
-			if left[i] > 0 && v.Members[i].May(partition) {
-				left[i]--
+		for i := first; i < len(lacks); i++ {
+			if lacks[i] > 0 && v.Members[i].May(partition) {
+				lacks[i]--
 				needed = append(needed, partition)
 				break
 			}

@@ -33,6 +33,7 @@ type resident struct {
 	owners  map[string]map[int]string // as it saw them
 	looked  map[string][2]int         // the changes of the members and the releases when it looked
 	settled map[string]bool
+	pinned  map[string]map[int]bool
 	share   map[string]int
 	ghosts  map[string]*resident // that it takes for members
 	due     []string             // groups that it has looked at and not acted on
@@ -47,10 +48,10 @@ func newTown(groups []string, seed uint64) *town {
 }
 
 func (w *town) join(name string, takes map[string]Member) {
-	r := &resident{name: name, takes: make(map[string]Member), ending: make(map[string]map[int]bool), members: make(map[string][]Member), owners: make(map[string]map[int]string), looked: make(map[string][2]int), settled: make(map[string]bool), share: make(map[string]int)}
+	r := &resident{name: name, takes: make(map[string]Member), ending: make(map[string]map[int]bool), members: make(map[string][]Member), owners: make(map[string]map[int]string), looked: make(map[string][2]int), settled: make(map[string]bool), pinned: make(map[string]map[int]bool), share: make(map[string]int)}
 	for g, m := range takes {
 		m.Name = name
-		r.takes[g], r.ending[g] = m, make(map[int]bool)
+		r.takes[g], r.ending[g], r.pinned[g] = m, make(map[int]bool), make(map[int]bool)
 	}
 	w.nodes[name] = r
 	delete(w.gone, name)
@@ -117,7 +118,7 @@ func (w *town) held(r *resident, group string) (held []int) {
 }
 
 func (w *town) view(r *resident, group string) View {
-	v := View{Node: r.name, Members: r.members[group], Owners: r.owners[group], Held: w.held(r, group), Barred: maps.Clone(r.ending[group])}
+	v := View{Node: r.name, Members: r.members[group], Owners: r.owners[group], Held: w.held(r, group), Barred: maps.Clone(r.ending[group]), Pinned: r.pinned[group]}
 	return v
 }
 
@@ -164,6 +165,9 @@ func (w *town) look(r *resident) {
 			if pass == 1 {
 				changed = own[g] != r.share[g]
 			}
+			if state[0] != r.looked[g][0] {
+				clear(r.pinned[g])
+			}
 			if changed && !slices.Contains(r.due, g) {
 				r.looked[g], r.owners[g] = state, maps.Clone(w.owners[g])
 				maps.DeleteFunc(r.owners[g], func(_ int, owner string) bool { return w.nodes[owner] == nil && r.ghosts[owner] == nil })
@@ -207,8 +211,9 @@ func (w *town) act(r *resident) (moved bool) {
 		}
 		for _, partition := range p.Stray {
 			take(partition)
+			r.pinned[g][partition] = true // until the members change
 		}
-		r.settled[g] = len(p.Give)+got+p.Free+len(r.ending[g]) == 0 && len(v.Held) == p.Share
+		r.settled[g] = len(p.Give)+got+p.Free+len(r.ending[g]) == 0
 		moved = moved || len(p.Give)+got > 0
 	}
 	for _, g := range w.names { // some handlers return
