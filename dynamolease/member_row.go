@@ -35,11 +35,6 @@ func (n Node) row(k rowstore.Key) memberRow {
 	return memberRow{key: k, node: n.Name, address: n.Address, groups: sortedSet(n.Groups), takes: takesText(sortedSet(n.Groups), n.Takes)}
 }
 
-// sortedSet returns the list sorted, each once.
-func sortedSet(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
-}
-
 // memberRetention is how long the row of a member stays after its expiry. It holds no epoch that
 // must be kept, and a node that restarts again and again leaves one each time, which every reading
 // of the members pays for.

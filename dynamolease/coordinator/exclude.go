@@ -1,19 +1,10 @@
 package coordinator
 
-import (
-	"slices"
-
-	"github.com/dynamolease/dynamolease/dynamolease"
-)
+import "slices"
 
 // maxExcludedRuns is how many runs of partitions a node may exclude, of all groups together. The
 // member's row tells them to the other nodes.
 const maxExcludedRuns = 1000
-
-// takes returns which partitions of the group a node takes, for the member's row.
-func (g Group) takes() dynamolease.Takes {
-	return dynamolease.Takes{Partitions: g.Partitions, Except: runsOf(g.Exclude)}
-}
 
 // runsOf returns the runs of numbers in a list: the first and the last of each, in order.
 func runsOf(list []int) (runs [][2]int) {

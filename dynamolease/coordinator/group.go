@@ -37,7 +37,7 @@ type group struct {
 	waiting  map[int]int   // for how many rounds partitions have been free
 	pinned   map[int]int64 // partitions taken beyond the share, and the round until which they are kept
 	strays   map[int]bool  // partitions that this node took since no member below its share may take them
-	sessions []string      // of the members since then: these partitions are kept until they change
+	sessions []string      // of the members, when the owners were read last
 	pin      int64         // for how many rounds the next ones are kept
 }
 
@@ -96,13 +96,17 @@ func (g *group) unpinAll() {
 	clear(g.pinned)
 }
 
-// keepStrays lets the strays go when the sessions of the members change: others may be able to take
-// them now. They stay otherwise. Which member has an extra partition depends on which has one already,
-// and so partitions that some exclude might move for ever.
-func (g *group) keepStrays(sessions []string) {
+// observe compares the sessions of the members with those before. When they change, nodes notice at
+// different times whose share has grown. So partitions that are free have not waited for long.
+//
+// The strays may go then: others may be able to take them now. They stay otherwise. Which member has an
+// extra partition depends on which has one already, and so partitions that some exclude might move for
+// ever.
+func (g *group) observe(sessions []string) {
 	if !slices.Equal(sessions, g.sessions) {
 		g.sessions = sessions
 		clear(g.strays)
+		clear(g.waiting)
 	}
 }
 

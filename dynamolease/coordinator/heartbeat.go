@@ -54,7 +54,7 @@ func fieldOf(argument string) string {
 func (c *Coordinator) open(ctx context.Context) error {
 	names, takes := make([]string, len(c.groups)), make(map[string]dynamolease.Takes)
 	for i, g := range c.groups {
-		names[i], takes[g.Name] = g.Name, g.takes()
+		names[i], takes[g.Name] = g.Name, dynamolease.Takes{Partitions: g.Partitions, Except: runsOf(g.Exclude)}
 	}
 	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names, Takes: takes}, c.cfg.TTL)
 	if err != nil {

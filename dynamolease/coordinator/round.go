@@ -83,7 +83,7 @@ func (c *Coordinator) balance(
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
-	g.keepStrays(p.sessions)
+	g.observe(p.sessions)
 	leases, rowsErr := c.store.Owners(ctx, g.Name)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
