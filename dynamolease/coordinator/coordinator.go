@@ -49,7 +49,7 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 		return nil, err
 	}
 	c := &Coordinator{
-		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger), census: newCensus(cfg.Groups),
+		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger), census: newCensus(cfg),
 		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
 		values: context.Background(), wake: make(chan struct{}, 1),
 	}

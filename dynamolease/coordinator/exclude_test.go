@@ -58,6 +58,9 @@ func (w *world) rests(partitions int, excluded [][]int) {
 	w.within(10*round, "all worked", func() bool { return w.busy() == worked })
 	time.Sleep(10 * round)
 	before := w.moves()
+	for _, n := range nodes {
+		n.path.Reset()
+	}
 	for range 100 {
 		time.Sleep(interval)
 		if w.busy() != worked {
@@ -68,6 +71,10 @@ func (w *world) rests(partitions int, excluded [][]int) {
 		w.Errorf("%d moves at rest", got-before)
 	}
 	for i, n := range nodes {
+		// The members in each round, and the owners each 12 to 36 rounds, with the sessions of their holders.
+		if got := n.path.Count("Query"); got > 150 {
+			w.Errorf("%s made %d readings in 100 rounds at rest", n.name, got)
+		}
 		if g := n.State().Groups[0]; g.Free != 0 {
 			w.Errorf("%s sees %d free", n.name, g.Free)
 		}

@@ -12,15 +12,16 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// maxAwaited is for how long a group waits at the most for the owners of the other groups before it
+// maxPatience is for how long a group waits at the most for the owners of the other groups, before it
 // is planned by what was known of these before.
-const maxAwaited = time.Second
+const maxPatience = time.Second
 
 // A census is what a node knows of all groups of its service, by which it decides on shares: who may
 // take what, as the members say, and how many partitions each has, as the latest look at the owners of
 // each group says.
 type census struct {
-	own map[string]int // how many partitions this node has of each of its groups
+	own      map[string]int // how many partitions this node has of each of its groups
+	patience time.Duration  // for how long a group waits for the others
 
 	mu      sync.Mutex
 	members map[string][]plan.Member  // by group
@@ -30,9 +31,9 @@ type census struct {
 	found   chan struct{}             // closed when none is any more
 }
 
-func newCensus(groups []Group) *census {
-	s := &census{own: make(map[string]int), counts: make(map[string]map[string]int), found: make(chan struct{})}
-	for _, g := range groups {
+func newCensus(cfg Config) *census {
+	s := &census{own: make(map[string]int), patience: min(maxPatience, cfg.Interval/2), counts: make(map[string]map[string]int), found: make(chan struct{})}
+	for _, g := range cfg.Groups {
 		s.own[g.Name] = g.Partitions
 		s.counts[g.Name] = make(map[string]int)
 	}
@@ -97,7 +98,7 @@ func (s *census) await(ctx context.Context) {
 	s.mu.Lock()
 	found := s.found
 	s.mu.Unlock()
-	timer := time.NewTimer(maxAwaited)
+	timer := time.NewTimer(s.patience)
 	defer timer.Stop()
 	select {
 	case <-found:

@@ -81,7 +81,7 @@ func tight(counts, shares []int, j, i int) bool {
 func TestTownCO23(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, more := rapid.IntRange(1, 30).Draw(t, "old"), rapid.IntRange(1, 30).Draw(t, "more")
-		nodes := rapid.IntRange(1, 10).Draw(t, "nodes")
+		nodes := rapid.IntRange(1, 6).Draw(t, "nodes")
 		w := newTown([]string{"orders", "bills"}, rapid.Uint64().Draw(t, "seed"))
 		join := func(i, partitions int) {
 			w.join(fmt.Sprintf("n%02d", i*7%10), map[string]Member{"orders": {Partitions: partitions}, "bills": {Partitions: 7}})
