@@ -42,14 +42,14 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 		c.greeted = session
 		poke(c.hints) // others have to see the new session
 	}
+	c.census.observe(members)
+	due := c.due(ctx, look, stirred)
+	c.census.look(len(due))
 	var groups sync.WaitGroup
-	for _, g := range c.groups {
-		if stirred {
-			g.refresh.want(began)
-		}
+	for _, l := range due {
 		groups.Go(func() {
-			if err := c.planGroup(ctx, g, session, look); err != nil && ctx.Err() == nil {
-				c.report(ctx, "balance the group "+g.Name, err)
+			if err := c.planGroup(ctx, l, session, look); err != nil && ctx.Err() == nil {
+				c.report(ctx, "balance the group "+l.group.Name, err)
 			}
 		})
 	}
@@ -64,22 +64,38 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 	})
 }
 
-// planGroup plans one group, if there is a reason to. A node that was refused what it lacks looks once
-// more at once: the others have not waited for it.
-func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look) error {
-	p := participantsOf(look, g.Name)
-	g.refresh.observe(p, c.lacks(g), time.Now())
-	for tries := 0; ; tries++ {
-		now := time.Now()
-		if g.refresh.next().After(now) {
-			return nil
+// A dueGroup is a group that there is a reason to plan.
+type dueGroup struct {
+	group *group
+	participants
+}
+
+// due returns the groups that there is a reason to plan. stirred says that this node has lost a lease.
+func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred bool) (due []dueGroup) {
+	members, now := look.Members(), time.Now()
+	for _, g := range c.groups {
+		p := participantsOf(look, g.Name)
+		g.refresh.observe(p, c.lacks(g), now)
+		c.compareCounts(ctx, g, members)
+		if stirred || c.census.share(g.Name, c.cfg.Node) != g.decided { // by what it knows of other groups
+			g.refresh.want(now)
 		}
-		refused, err := c.balance(ctx, g, session, look, p)
-		if !refused || err != nil || tries > 0 {
-			return err
+		if !g.refresh.next().After(now) {
+			due = append(due, dueGroup{g, p})
 		}
-		g.refresh.want(now)
 	}
+	return due
+}
+
+// planGroup plans one group. A node that was refused what it lacks looks once more at once: the others
+// have not waited for it.
+func (c *Coordinator) planGroup(ctx context.Context, l dueGroup, session *dynamolease.Session, look *dynamolease.Look) error {
+	refused, err := c.balance(ctx, l.group, session, look, l.participants)
+	if refused && err == nil {
+		c.census.look(1)
+		_, err = c.balance(ctx, l.group, session, look, l.participants)
+	}
+	return err
 }
 
 // lacks returns how many partitions a node has less than its share.
@@ -109,15 +125,18 @@ func (c *Coordinator) balance(
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
+	g.observe(p.sessions)
 	all, rowsErr := look.Leases(ctx, g.Name, consistency)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
+		c.census.count(g.Name, nil)
 		g.refresh.want(now.Add(c.cfg.Interval))
 		return false, rowsErr
 	}
 	leases := slices.DeleteFunc(slices.Clone(all), func(lease dynamolease.Lease) bool { return lease.Owner == "" })
 	g.seen(all)
 	if until := g.settles(leases, now); until.After(now) {
+		c.census.count(g.Name, nil)
 		g.refresh.want(until)
 		return false, nil
 	}
@@ -131,12 +150,17 @@ func (c *Coordinator) balance(
 	}
 	c.settleDifferences(ctx, g, session, found)
 
-	v := c.view(g, p.nodes, found, malformed)
-	planned := plan.New(v)
+	v := c.view(g, found, malformed)
+	c.census.count(g.Name, v.Count())
+	c.census.await(ctx)
+	var shares []int
+	v.Members, shares = c.census.of(g.Name)
+	g.decided = c.census.share(g.Name, c.cfg.Node)
+	planned := plan.New(v, shares)
 	c.note(g, p.nodes, planned, found.owners, now)
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
-	unowned := c.unowned(g, found.owners)
+	unowned := c.unowned(g, v)
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -171,13 +195,14 @@ func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *
 
 // view returns what this node knows of a group. It keeps partitions with malformed rows, which it
 // could not release.
-func (c *Coordinator) view(g *group, nodes []string, found comparison, malformed map[int]bool) plan.View {
+func (c *Coordinator) view(g *group, found comparison, malformed map[int]bool) plan.View {
 	barred := maps.Clone(g.excluded)
 	maps.Copy(barred, found.ending)
 	pinned := g.unpin(c.currentRound())
+	maps.Copy(pinned, g.strays)
 	maps.Copy(pinned, malformed)
 	return plan.View{
-		Node: c.cfg.Node, Members: nodes, Partitions: g.Partitions,
+		Node: c.cfg.Node, Members: c.census.membersOf(g.Name),
 		Held: slices.Sorted(maps.Keys(found.held)), Owners: found.owners, Barred: barred, Pinned: pinned,
 	}
 }
@@ -219,14 +244,15 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	}
 }
 
-// unowned returns the partitions that neither have an owner nor are worked here.
-func (c *Coordinator) unowned(g *group, owners map[int]string) map[int]bool {
+// unowned returns the partitions of this node's number that neither have an owner nor are worked here,
+// and that some node may take.
+func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	unowned := make(map[int]bool)
 	for partition := range g.Partitions {
-		_, owned := owners[partition]
-		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
+		_, owned := v.Owners[partition]
+		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) && v.Takeable(partition) {
 			unowned[partition] = true
 		}
 	}
