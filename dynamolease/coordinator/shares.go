@@ -52,7 +52,8 @@ func (s *census) observe(members []dynamolease.Member) {
 }
 
 // takersOf returns the nodes that take part in each group, and what they may take. A node that does
-// not say how many partitions it has of a group is taken to have as many as this one.
+// not say how many partitions it has of a group is taken to have as many as this one, and none has more
+// than a coordinator accepts.
 func takersOf(members []dynamolease.Member, own map[string]int) map[string][]plan.Member {
 	takers := make(map[string][]plan.Member)
 	for _, m := range members {
@@ -64,7 +65,7 @@ func takersOf(members []dynamolease.Member, own map[string]int) map[string][]pla
 			if !told {
 				takes.Partitions = max(1, own[group])
 			}
-			takers[group] = append(takers[group], plan.Member{Name: m.Node, Partitions: takes.Partitions, Except: takes.Except})
+			takers[group] = append(takers[group], plan.Member{Name: m.Node, Partitions: min(takes.Partitions, maxPartitions), Except: takes.Except})
 		}
 	}
 	return takers
