@@ -16,9 +16,6 @@ const (
 	// The time doubles with each such take, up to maxPinnedRounds, while the nodes stay the same.
 	pinnedRounds    = 30
 	maxPinnedRounds = 64 * pinnedRounds
-
-	// maxSettle is for how long a node that finds a group unworked waits for others to join.
-	maxSettle = time.Second
 )
 
 // A group holds what this node knows and does of one group.
@@ -42,7 +39,6 @@ type group struct {
 	decided  int             // the share of this node, as it was decided when the owners were read last
 	strays   map[int]bool    // partitions that this node took since no member below its share may take them
 	sessions []string        // of the members, when the owners were read last
-	began    time.Time       // the first look at the owners
 	lacks    int             // how many partitions this node lacked after the latest plan
 	waiting  map[int]vacancy // partitions that have been free
 	epochs   map[int]int64   // of the leases as they were read
@@ -88,18 +84,6 @@ func (g *group) drop(partition int) {
 		w.expiry.Stop()
 	}
 	delete(g.workers, partition)
-}
-
-// settles returns until when this node waits before it takes anything. Nodes that start together at a
-// group that nobody works would each take all of it otherwise, and give most of it up again.
-func (g *group) settles(leases []dynamolease.Lease, now time.Time) time.Time {
-	if g.began.IsZero() {
-		g.began = now
-	}
-	if len(leases) > 0 {
-		return now
-	}
-	return g.began.Add(min(maxSettle, g.refresh.interval/2))
 }
 
 // seen notes the epochs of the leases as they were read.

@@ -177,7 +177,7 @@ func (r *refreshPolicy) schedule(now time.Time, allSignal, plain bool) {
 func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 	before := r.unowned
 	r.unowned = unowned
-	if now.Sub(r.changed) < r.alert || now.Sub(r.stirred) < r.alert {
+	if r.alarmed(now) {
 		return false
 	}
 	for partition := range unowned {
@@ -186,6 +186,11 @@ func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 		}
 	}
 	return false
+}
+
+// alarmed reports whether something has changed so lately that not all nodes need have done what follows.
+func (r *refreshPolicy) alarmed(now time.Time) bool {
+	return now.Sub(r.changed) < r.alert || now.Sub(r.stirred) < r.alert
 }
 
 func later(a, b time.Time) time.Time {

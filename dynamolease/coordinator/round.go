@@ -42,6 +42,9 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 		c.greeted = session
 		poke(c.hints) // others have to see the new session
 	}
+	if c.settling(members, began) {
+		return nil
+	}
 	c.census.observe(members)
 	due := c.due(ctx, look, stirred)
 	c.census.look(len(due))
@@ -135,11 +138,6 @@ func (c *Coordinator) balance(
 	}
 	leases := slices.DeleteFunc(slices.Clone(all), func(lease dynamolease.Lease) bool { return lease.Owner == "" })
 	g.seen(all)
-	if until := g.settles(leases, now); until.After(now) {
-		c.census.count(g.Name, nil)
-		g.refresh.want(until)
-		return false, nil
-	}
 	plain := slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool { return lease.Session == "" })
 	allSignal := p.signalFor(leases)
 	g.refresh.schedule(now, allSignal, plain)
@@ -161,6 +159,7 @@ func (c *Coordinator) balance(
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
 	unowned := c.unowned(g, v)
+	c.noteFree(g, len(unowned))
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -170,9 +169,10 @@ func (c *Coordinator) balance(
 	lacks := planned.Share - len(v.Held) - got.acquired
 	g.lacks = lacks
 	switch err = cmp.Or(rowsErr, err); {
-	case err != nil || got.held || got.unclaimed || lacks > 0 && !allSignal:
+	case err != nil || got.held || got.unclaimed || lacks > 0 && !allSignal,
+		planned.Mixed && g.refresh.alarmed(now) && (planned.Lacking > 0 || len(planned.Give) > 0):
 		g.refresh.want(now.Add(c.cfg.Interval))
-	case len(unowned) > 0:
+	case len(unowned) > 0, planned.Lacking > got.acquired && g.refresh.alarmed(now):
 		g.refresh.want(now.Add(g.refresh.unclaimed + g.refresh.slot(len(p.nodes), now)))
 	}
 	return got.refused > 0 && lacks > 0, err
@@ -228,6 +228,13 @@ func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int
 	defer c.mu.Unlock()
 	g.nodes, g.share, g.free = nodes, p.Share, p.Free
 	g.owners, g.asOf = owners, asOf
+}
+
+// noteFree keeps for State how many partitions have no owner after this node has taken what it may.
+func (c *Coordinator) noteFree(g *group, free int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g.free = free
 }
 
 // give revokes partitions beyond this node's share.

@@ -105,6 +105,9 @@ func (c *Coordinator) look(ctx context.Context) error {
 // lookAgain has the next look made when there may be something to see.
 func (c *Coordinator) lookAgain(now time.Time) {
 	c.pace.hasten(c.certain)
+	if c.settle.After(now) {
+		c.pace.hasten(c.settle)
+	}
 	if c.cfg.Look < c.cfg.Interval {
 		c.pace.hasten(now.Add(c.cfg.Look))
 	}

@@ -37,6 +37,7 @@ func (c *Coordinator) take(
 	}
 	stray, strayErr := c.acquire(ctx, g, session, look, p.Stray, len(p.Stray))
 	got, err = got.plus(stray), cmp.Or(err, strayErr)
+	got.unclaimed = got.unclaimed || stray.acquired > 0
 	for _, partition := range p.Stray {
 		if c.hasWorker(g, partition) {
 			g.strays[partition] = true

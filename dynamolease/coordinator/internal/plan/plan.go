@@ -34,18 +34,24 @@ type Plan struct {
 	Take  []int // free partitions to take, in this order, until the node has its share
 	Stray []int // free partitions to take besides: no member below its share may take them
 	Free  int   // how many partitions that some member may take have no owner
+
+	Lacking int  // how many partitions the members have less than their shares
+	Mixed   bool // not all members may take the same partitions, so that some move in several steps
 }
 
 // New returns the plan of a view, by the shares of its members.
 func New(v View, shares []int) Plan {
 	me, member := v.me()
 	free := v.unowned()
-	p := Plan{Free: len(free)}
+	p := Plan{Free: len(free), Mixed: !v.uniform()}
 	if !member {
 		p.Give = v.giveOrder()
 		return p
 	}
 	lacks := lacksOf(v.Members, shares, v.Count())
+	for _, n := range lacks {
+		p.Lacking += n
+	}
 	p.Share = shares[me]
 	if len(free) > 0 {
 		m := match(v, me, free, lacks)
