@@ -66,6 +66,11 @@ func checkGroups(argument string, groups []string) error {
 	return nil
 }
 
+// sortedSet returns the list sorted, each once.
+func sortedSet(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
 // checkLease checks the arguments that name one lease.
 func checkLease(group string, partition int, owner string) error {
 	return firstError(checkName("group", group), checkPartition("partition", partition), checkName("owner", owner))

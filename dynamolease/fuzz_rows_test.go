@@ -20,7 +20,7 @@ const (
 	sessionLease  = "pk S L#orders\nsk S P#0000000007\nowner S a\nepoch N 5\nservice S shop\nsession S a#1\nrev S r\nrevoked N 1\n"
 	freeLease     = "pk S L#orders\nsk S P#9999999999\nepoch N 9223372036854775807\nrev S r\nttl N 1\ncheckpoint B where\nwork S w\n"
 	plainMember   = "pk S M#shop\nsk S N#a\nnode S a\naddress S a:1\ngroups L orders,refunds\nexp N 1767225610000\nttl N 1767229211\nrev S r\n"
-	sessionMember = "pk S M#shop\nsk S N#a#1\nnode S a\naddress S -\nsession S a#1\nopened N 3\nleft N 4\nexp N 1\nttl N 2\nrev S r\nrevoked L 5 P#0000000007 L#orders\n"
+	sessionMember = "pk S M#shop\nsk S N#a#1\nnode S a\naddress S -\ntakes S 7*0\nsession S a#1\nopened N 3\nleft N 4\nexp N 1\nttl N 2\nrev S r\nrevoked L 5 P#0000000007 L#orders\n"
 	drainedNode   = "pk S M#shop\nsk S D#a\nnode S a\ndrained N 1\nrev S r\n"
 )
 

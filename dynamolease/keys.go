@@ -19,6 +19,7 @@ const (
 	attrNode       = "node"
 	attrAddress    = "address"
 	attrGroups     = "groups"
+	attrTakes      = "takes"
 	attrService    = "service"
 	attrSession    = "session"
 	attrOpened     = "opened"

@@ -15,6 +15,7 @@ type memberRow struct {
 	node    string
 	address string
 	groups  []string
+	takes   string // of the groups: see takesText
 	session string // the node, '#', and the session's id; empty for a member by heartbeats
 	opened  int64  // store time in milliseconds at which the session was opened
 	lasts   int64  // the session's ttl in milliseconds; 0 where the row does not say
@@ -31,12 +32,7 @@ func ceilMillis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milli
 
 // row returns the row of a node, without a session and without an expiry.
 func (n Node) row(k rowstore.Key) memberRow {
-	return memberRow{key: k, node: n.Name, address: n.Address, groups: sortedSet(n.Groups)}
-}
-
-// sortedSet returns the list sorted, each once.
-func sortedSet(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
+	return memberRow{key: k, node: n.Name, address: n.Address, groups: sortedSet(n.Groups), takes: takesText(sortedSet(n.Groups), n.Takes)}
 }
 
 // memberRetention is how long the row of a member stays after its expiry. It holds no epoch that
@@ -61,6 +57,9 @@ func decodeMember(row rowstore.Item) (memberRow, error) {
 	}
 	if d.Has(attrTTL) {
 		member.ttl = d.Positive(attrTTL)
+	}
+	if d.Has(attrTakes) {
+		member.takes = d.Text(attrTakes)
 	}
 	if d.Has(attrSignals) {
 		member.signals = d.Positive(attrSignals)
@@ -105,7 +104,7 @@ func (r memberRow) Attributes() []rowstore.Attribute {
 	list := []rowstore.Attribute{
 		{Name: attrNode, Value: rowstore.Text(r.node)}, {Name: attrAddress, Value: rowstore.Text(r.address)},
 		{Name: attrExp, Value: rowstore.Number(r.exp)}, {Name: attrTTL}, {Name: rowstore.AttrRev, Value: rowstore.Text(r.rev)},
-		{Name: attrGroups}, {Name: attrLeft}, {Name: attrRevoked}, {Name: attrSignals},
+		{Name: attrGroups}, {Name: attrLeft}, {Name: attrRevoked}, {Name: attrSignals}, {Name: attrTakes},
 	}
 	if r.ttl > 0 { // somebody may have taken it away
 		list[3].Value = rowstore.Number(r.ttl)
@@ -121,6 +120,9 @@ func (r memberRow) Attributes() []rowstore.Attribute {
 	}
 	if r.signals > 0 {
 		list[8].Value = rowstore.Number(r.signals)
+	}
+	if r.takes != "" {
+		list[9].Value = rowstore.Text(r.takes)
 	}
 	if r.session != "" {
 		list = append(list, rowstore.Attribute{Name: attrSession, Value: rowstore.Text(r.session)},
@@ -161,6 +163,7 @@ func (r memberRow) member() Member {
 		Node:      r.node,
 		Address:   r.address,
 		Groups:    slices.Clone(r.groups),
+		Takes:     parseTakes(r.groups, r.takes),
 		Session:   r.session,
 		Signals:   r.signals,
 		ExpiresAt: time.UnixMilli(r.exp).UTC(),

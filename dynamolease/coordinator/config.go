@@ -66,8 +66,12 @@ type Group struct {
 	// services. Required.
 	Name string
 
-	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000; equal
-	// on all nodes.
+	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000.
+	//
+	// Nodes with different numbers may run side by side, each with its own. So a rolling deployment can
+	// add partitions, and can be rolled back. Only nodes with the greater number take those that were
+	// added, and all shares are as equal as that allows. Partitions beyond the numbers of all nodes are
+	// not worked.
 	Partitions int
 
 	// Handler works one partition. Required.
@@ -78,7 +82,9 @@ type Group struct {
 	// Defaults to TTL, at most a day.
 	DrainTimeout time.Duration
 
-	// Exclude lists partitions that this node must not take.
+	// Exclude lists partitions that this node must not take. The other nodes know them from the list of
+	// members: they take these, and give this node others in their place where they can. At most 1,000
+	// runs of consecutive numbers, of all groups together. Defaults to none.
 	Exclude []int
 
 	// MovesPerRound bounds how many partitions this node gives up in one round. Defaults to no
@@ -162,7 +168,7 @@ func (c Config) validate() error {
 	case len(c.Groups) == 0:
 		return refuse("Config.Groups", "must not be empty")
 	}
-	names := make(map[string]bool)
+	names, runs := make(map[string]bool), 0
 	for i, g := range c.Groups {
 		if err := g.validate(fmt.Sprintf("Config.Groups[%d]", i)); err != nil {
 			return err
@@ -171,6 +177,9 @@ func (c Config) validate() error {
 			return refuse(fmt.Sprintf("Config.Groups[%d].Name", i), "%q is there twice", g.Name)
 		}
 		names[g.Name] = true
+		if runs += len(runsOf(g.Exclude)); runs > maxExcludedRuns {
+			return refuse(fmt.Sprintf("Config.Groups[%d].Exclude", i), "makes more than %d runs of partitions in all groups", maxExcludedRuns)
+		}
 	}
 	return nil
 }

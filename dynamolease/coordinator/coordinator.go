@@ -19,6 +19,7 @@ type Coordinator struct {
 	leases leaseManager
 	groups []*group
 	hooks  *hookQueue
+	census *census
 
 	began   atomic.Bool
 	values  context.Context // handlers' contexts come from it: it has Run's values, and no end
@@ -59,7 +60,7 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 		return nil, err
 	}
 	c := &Coordinator{
-		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger),
+		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger), census: newCensus(cfg),
 		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
 		values: context.Background(), wake: make(chan struct{}, 1), asked: make(chan struct{}, 1), told: make(chan struct{}, 1), hints: make(chan struct{}, 1),
 	}

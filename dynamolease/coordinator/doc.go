@@ -2,7 +2,7 @@
 //
 // Nodes call [Run] with a handler and a number of partitions. Each node opens a session in the
 // service's table ([dynamolease.Store.OpenSession]), reads the other members, works out its fair
-// share, gives up partitions beyond it, and takes free ones. A handler runs for each partition that
+// share of all groups together, gives up partitions beyond it, and takes free ones. A handler runs for each partition that
 // the node owns; its context ends when the node does not own the partition any more.
 //
 // With leases in the session, the steady state costs one write and one read of the members for
@@ -35,7 +35,9 @@
 //	for each group:
 //	  refresh policy ── members changed, a signal, not at the share, not settled, a resync
 //	  owners ────────── taken from us: lost; ours, but not run: released
-//	  plan ──────────── a function of members, owners and what runs here
+//	shares ──────────── of all groups together: a function of members and owners
+//	for each group:
+//	  plan ──────────── a function of its shares, members, owners and what runs here
 //	  give ──────────── context ends (revoked) ─▶ handler returns ─▶ release
 //	  take ──────────── acquire ─▶ handler starts
 //
@@ -52,4 +54,8 @@
 //	a handler ignores its end  it holds up its own partition, for the drain timeout
 //	a node does not take a partition of its share
 //	                           after some rounds, any node takes it
+//	a node excludes partitions, or knows fewer
+//	                           the others take them at once, and it has others in their place where it can
+//	nodes have different numbers of partitions
+//	                           each works those that it knows, and says so: [GroupState.OtherCounts]
 package coordinator

@@ -17,7 +17,7 @@ const (
 	fleetLatency = 5 * time.Millisecond
 
 	// straggling is how many moves more than would do a change may take.
-	straggling = 3
+	straggling = 0
 )
 
 // contend has the nodes hinder each other at the table, as in DynamoDB.

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -33,14 +34,20 @@ type group struct {
 	owners  map[int]string  // the node of each lease, as it was read last
 	asOf    time.Time       // when that was
 
+	otherCounts  map[string]int // of partitions, of the members that have another number than this node
+	countsDiffer time.Time      // since when there are such members
+
 	// Only the planning goroutine uses these.
-	refresh refreshPolicy
-	began   time.Time       // the first look at the owners
-	lacks   int             // how many partitions this node lacked after the latest plan
-	waiting map[int]vacancy // partitions that have been free
-	epochs  map[int]int64   // of the leases as they were read
-	pinned  map[int]int64   // partitions taken beyond the share, and the round until which they are kept
-	pin     int64           // for how many rounds the next ones are kept
+	refresh  refreshPolicy
+	decided  int             // the share of this node, as it was decided when the owners were read last
+	began    time.Time       // the first look at the owners
+	lacks    int             // how many partitions this node lacked after the latest plan
+	waiting  map[int]vacancy // partitions that have been free
+	epochs   map[int]int64   // of the leases as they were read
+	pinned   map[int]int64   // partitions taken beyond the share, and the round until which they are kept
+	strays   map[int]bool    // partitions that this node took since no member below its share may take them
+	sessions []string        // of the members, when the owners were read last
+	pin      int64           // for how many rounds the next ones are kept
 }
 
 // A vacancy is since when nobody has held a partition, as this node has seen it, and under which epoch
@@ -53,7 +60,7 @@ type vacancy struct {
 func newGroup(cfg Config, g Group) *group {
 	state := &group{
 		Group: g, excluded: make(map[int]bool), workers: make(map[int]*worker),
-		refresh: newRefreshPolicy(cfg, g), waiting: make(map[int]vacancy), pinned: make(map[int]int64),
+		refresh: newRefreshPolicy(cfg, g), waiting: make(map[int]vacancy), pinned: make(map[int]int64), strays: make(map[int]bool),
 	}
 	for _, partition := range g.Exclude {
 		state.excluded[partition] = true
@@ -132,6 +139,20 @@ func (g *group) unclaimed(free []int, now time.Time) []int {
 func (g *group) unpinAll() {
 	g.pin = pinnedRounds
 	clear(g.pinned)
+}
+
+// observe compares the sessions of the members with those before. When they change, nodes notice at
+// different times whose share has grown. So partitions that are free have not waited for long.
+//
+// The strays may go then: others may be able to take them now. They stay otherwise. Which member has an
+// extra partition depends on which has one already, and so partitions that some exclude might move for
+// ever.
+func (g *group) observe(sessions []string) {
+	if !slices.Equal(sessions, g.sessions) {
+		g.sessions = sessions
+		clear(g.strays)
+		clear(g.waiting)
+	}
 }
 
 // unpin lets partitions go that have been pinned for long enough, and returns those that still are.

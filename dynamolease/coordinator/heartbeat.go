@@ -59,11 +59,11 @@ func fieldOf(argument string) string {
 
 // open opens a session, and watches for its end.
 func (c *Coordinator) open(ctx context.Context) error {
-	names := make([]string, len(c.groups))
+	names, takes := make([]string, len(c.groups)), make(map[string]dynamolease.Takes)
 	for i, g := range c.groups {
-		names[i] = g.Name
+		names[i], takes[g.Name] = g.Name, dynamolease.Takes{Partitions: g.Partitions, Except: runsOf(g.Exclude)}
 	}
-	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names}, c.cfg.TTL)
+	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names, Takes: takes}, c.cfg.TTL)
 	if err != nil {
 		return err
 	}

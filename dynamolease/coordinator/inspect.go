@@ -25,7 +25,7 @@ func (c *Coordinator) State() State {
 
 // stateOf returns the state of a group. The caller holds the mutex.
 func (c *Coordinator) stateOf(g *group) GroupState {
-	s := GroupState{Name: g.Name, Nodes: slices.Clone(g.nodes), Share: g.share, Free: g.free}
+	s := GroupState{Name: g.Name, Nodes: slices.Clone(g.nodes), Share: g.share, Free: g.free, OtherCounts: maps.Clone(g.otherCounts)}
 	for _, partition := range slices.Sorted(maps.Keys(g.workers)) {
 		w := g.workers[partition]
 		if w.lost || w.released {
@@ -53,7 +53,9 @@ func (c *Coordinator) leaseOf(w *worker) dynamolease.Lease {
 // wrong when they have failed for so long that half of the ttl is over (a round and a quarter,
 // where rounds are longer than two fifths of the ttl): then somebody should look, while the node's
 // leases are still good. It returns an error before the node has joined, and after Run has
-// returned. It makes no request, so that a health check may call it often.
+// returned. It returns one that wraps [ErrPartitions] when nodes have had different numbers of
+// partitions for an hour: longer than most deployments take, and no reason to restart anything. It
+// makes no request, so that a health check may call it often.
 func (c *Coordinator) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +74,7 @@ func (c *Coordinator) Health() error {
 		return c.unhealthy(fmt.Sprintf("the lease of %s/%d has not been renewed for more than %v of the ttl of %v, %v are left",
 			w.groupName, w.partition, unrenewed, c.cfg.TTL, c.leases.remaining(w)))
 	}
-	return nil
+	return c.disagreement()
 }
 
 // unhealthy adds the latest failure, which may be the cause. The caller holds the mutex.

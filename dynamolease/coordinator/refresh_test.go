@@ -25,7 +25,6 @@ func TestRefresh(t *testing.T) {
 		"revoked from a stuck handler":               revokedQuietly(false),
 		"revoked from a node that can't look":        revokedQuietly(true),
 		"revoked, and released late":                 releasedLate,
-		"given up slowly for a node that can't work": givenUpQuietly(excluding),
 		"given up slowly for a node that can't look": givenUpQuietly(blind),
 		"lost by a stuck handler":                    lostQuietly,
 		"found under a session":                      orphanFreed,
@@ -87,8 +86,8 @@ func releasedLate(w *world) {
 	w.within(8*round, "worked elsewhere", func() bool { return len(w.works(b)) == quietly/2+1 })
 }
 
-// A newcomer excludes everything, or can't read the owners, so that what others have given up for
-// it stays free when they have returned from it.
+// A newcomer can't read the owners, so that what others have given up for it stays free when they have
+// returned from it.
 func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 	return func(w *world) {
 		slow := handling(func(ctx context.Context, _ coordinator.Assignment) error {
@@ -105,14 +104,6 @@ func givenUpQuietly(newcomer func(w *world) *node) func(w *world) {
 		given := w.told()
 		w.within(18*round, "worked again, all that was given up", func() bool { return w.again(given) })
 	}
-}
-
-func excluding(w *world) *node {
-	return w.prepare("c", quietly, grouped(func(g *coordinator.Group) {
-		for partition := range quietly {
-			g.Exclude = append(g.Exclude, partition)
-		}
-	}))
 }
 
 func blind(w *world) *node {

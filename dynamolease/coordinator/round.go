@@ -43,13 +43,12 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 		poke(c.hints) // others have to see the new session
 	}
 	var groups sync.WaitGroup
-	for _, g := range c.groups {
-		if stirred {
-			g.refresh.want(began)
-		}
+	due := c.due(ctx, look, stirred, began)
+	c.census.look(len(due))
+	for _, d := range due {
 		groups.Go(func() {
-			if err := c.planGroup(ctx, g, session, look); err != nil && ctx.Err() == nil {
-				c.report(ctx, "balance the group "+g.Name, err)
+			if err := c.planGroup(ctx, d.group, session, look, d.participants); err != nil && ctx.Err() == nil {
+				c.report(ctx, "balance the group "+d.group.Name, err)
 			}
 		})
 	}
@@ -64,22 +63,45 @@ func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
 	})
 }
 
-// planGroup plans one group, if there is a reason to. A node that was refused what it lacks looks once
-// more at once: the others have not waited for it.
-func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look) error {
-	p := participantsOf(look, g.Name)
-	g.refresh.observe(p, c.lacks(g), time.Now())
-	for tries := 0; ; tries++ {
-		now := time.Now()
-		if g.refresh.next().After(now) {
-			return nil
+// A dueGroup is a group that there is a reason to plan.
+type dueGroup struct {
+	group *group
+	participants
+}
+
+// due returns the groups that there is a reason to plan. One reason is that this node's share is another
+// one by what it knows of other groups.
+func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred bool, began time.Time) (due []dueGroup) {
+	c.census.observe(look.Members())
+	for _, g := range c.groups {
+		p := participantsOf(look, g.Name)
+		c.compareCounts(ctx, g, look.Members())
+		share := c.census.share(g.Name, c.cfg.Node)
+		if stirred || share != g.decided {
+			g.decided = share
+			g.refresh.want(began)
 		}
-		refused, err := c.balance(ctx, g, session, look, p)
-		if !refused || err != nil || tries > 0 {
-			return err
+		g.refresh.observe(p, c.lacks(g), time.Now())
+		if !g.refresh.next().After(time.Now()) {
+			due = append(due, dueGroup{g, p})
 		}
-		g.refresh.want(now)
 	}
+	return due
+}
+
+// planGroup plans one group. A node that was refused what it lacks looks once more at once: the others
+// have not waited for it.
+func (c *Coordinator) planGroup(
+	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, p participants,
+) error {
+	refused, err := c.balance(ctx, g, session, look, p)
+	if !refused || err != nil {
+		return err
+	}
+	g.refresh.want(time.Now())
+	c.census.look(1)
+	_, err = c.balance(ctx, g, session, look, p)
+	return err
 }
 
 // lacks returns how many partitions a node has less than its share.
@@ -109,15 +131,18 @@ func (c *Coordinator) balance(
 	if !slices.Equal(p.nodes, g.nodes) {
 		g.unpinAll()
 	}
+	g.observe(p.sessions)
 	all, rowsErr := look.Leases(ctx, g.Name, consistency)
 	malformed, readable := g.malformed(rowsErr)
 	if !readable {
+		c.census.count(g.Name, nil)
 		g.refresh.want(now.Add(c.cfg.Interval))
 		return false, rowsErr
 	}
 	leases := slices.DeleteFunc(slices.Clone(all), func(lease dynamolease.Lease) bool { return lease.Owner == "" })
 	g.seen(all)
 	if until := g.settles(leases, now); until.After(now) {
+		c.census.count(g.Name, nil)
 		g.refresh.want(until)
 		return false, nil
 	}
@@ -131,12 +156,17 @@ func (c *Coordinator) balance(
 	}
 	c.settleDifferences(ctx, g, session, found)
 
-	v := c.view(g, p.nodes, found, malformed)
-	planned := plan.New(v)
+	v := c.view(g, found, malformed)
+	c.census.count(g.Name, v.Count())
+	c.census.await(ctx)
+	var shares []int
+	v.Members, shares = c.census.of(g.Name)
+	g.decided = c.census.share(g.Name, c.cfg.Node)
+	planned := plan.New(v, shares)
 	c.note(g, p.nodes, planned, found.owners, now)
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
-	unowned := c.unowned(g, found.owners)
+	unowned := c.unowned(g, v)
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -171,13 +201,14 @@ func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *
 
 // view returns what this node knows of a group. It keeps partitions with malformed rows, which it
 // could not release.
-func (c *Coordinator) view(g *group, nodes []string, found comparison, malformed map[int]bool) plan.View {
+func (c *Coordinator) view(g *group, found comparison, malformed map[int]bool) plan.View {
 	barred := maps.Clone(g.excluded)
 	maps.Copy(barred, found.ending)
 	pinned := g.unpin(c.currentRound())
+	maps.Copy(pinned, g.strays)
 	maps.Copy(pinned, malformed)
 	return plan.View{
-		Node: c.cfg.Node, Members: nodes, Partitions: g.Partitions,
+		Node: c.cfg.Node, Members: c.census.membersOf(g.Name),
 		Held: slices.Sorted(maps.Keys(found.held)), Owners: found.owners, Barred: barred, Pinned: pinned,
 	}
 }
@@ -219,16 +250,18 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	}
 }
 
-// unowned returns the partitions that neither have an owner nor are worked here.
-func (c *Coordinator) unowned(g *group, owners map[int]string) map[int]bool {
+// unowned returns the partitions that neither have an owner nor are worked here, and that some node may
+// take. State shows how many they are.
+func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	unowned := make(map[int]bool)
-	for partition := range g.Partitions {
-		_, owned := owners[partition]
-		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) {
+	for partition := range v.Partitions() {
+		_, owned := v.Owners[partition]
+		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) && v.Takeable(partition) {
 			unowned[partition] = true
 		}
 	}
+	g.free = len(unowned)
 	return unowned
 }

@@ -23,7 +23,12 @@ type GroupState struct {
 	Name       string
 	Nodes      []string            // that took part in the latest round, in order
 	Share      int                 // of this node
-	Free       int                 // partitions without an owner, as the latest plan saw it
+	Free       int                 // partitions without an owner that some node may take, as the latest plan saw it
 	Leases     []dynamolease.Lease // of this node, in partition order
 	HandingOff int                 // how many of these the node hands over
+
+	// OtherCounts are the members whose number of partitions is another than this node's, and their
+	// numbers, as during a deployment that adds partitions; nil where all members agree. Each node works
+	// the partitions that it knows. See [Group.Partitions].
+	OtherCounts map[string]int
 }

@@ -24,15 +24,24 @@ func (t taking) plus(other taking) taking {
 	return taking{t.acquired + other.acquired, t.refused + other.refused, t.held || other.held, t.unclaimed || other.unclaimed}
 }
 
-// take acquires free partitions until this node has its share, and then those that have been free
+// take acquires free partitions until this node has its share; besides, those that no node below its
+// share may take; and then those that have been free
 // for some rounds: the node whose share they are cannot take them, and to work a partition beyond
 // a share is better than not to work it.
 func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View, p plan.Plan,
 ) (taking, error) {
 	got, err := c.acquire(ctx, g, session, look, p.Take, p.Share-len(v.Held))
-	if _, readable := dynamolease.RowErrors(err); !readable || !slices.Contains(v.Members, v.Node) {
+	if _, readable := dynamolease.RowErrors(err); !readable || !v.TakesPart() {
 		return got, err
+	}
+	stray, strayErr := c.acquire(ctx, g, session, look, p.Stray, len(p.Stray))
+	stray.unclaimed = stray.acquired > 0
+	got, err = got.plus(stray), cmp.Or(err, strayErr)
+	for _, partition := range p.Stray {
+		if c.hasWorker(g, partition) {
+			g.strays[partition] = true
+		}
 	}
 	if !c.mayAcquire(session) {
 		clear(g.waiting) // other nodes may be able to take them

@@ -12,20 +12,20 @@ import (
 func BenchmarkPlanSizes(b *testing.B) {
 	const members = 10
 	for _, partitions := range []int{100, 1000, 10_000, 100_000} {
-		v := View{Partitions: partitions, Owners: make(map[int]string)}
+		v := View{Owners: make(map[int]string)}
 		for i := range members {
-			v.Members = append(v.Members, fmt.Sprintf("node-%d", i))
+			v.Members = append(v.Members, Member{Name: fmt.Sprintf("node-%d", i), Partitions: partitions})
 		}
 		for partition := range partitions {
-			v.Owners[partition] = v.Members[partition%members]
+			v.Owners[partition] = v.Members[partition%members].Name
 		}
 		steady, join := v, v
-		steady.Node = v.Members[0]
+		steady.Node = v.Members[0].Name
 		for partition := 0; partition < partitions; partition += members {
 			steady.Held = append(steady.Held, partition)
 		}
 		// What the others give up for the newcomer is free by now.
-		join.Node, join.Members, join.Owners = "node-x", append(v.Members, "node-x"), make(map[int]string)
+		join.Node, join.Members, join.Owners = "node-x", append(v.Members, Member{Name: "node-x", Partitions: partitions}), make(map[int]string)
 		for partition, owner := range v.Owners {
 			if partition%(members+1) != 0 {
 				join.Owners[partition] = owner
@@ -38,7 +38,7 @@ func BenchmarkPlanSizes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", c.name, partitions), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					New(c.view)
+					planOf(c.view)
 				}
 			})
 		}
@@ -52,7 +52,7 @@ func BenchmarkPlan(b *testing.B) {
 	for i := range members {
 		names = append(names, fmt.Sprintf("node-%04d", i))
 	}
-	balanced := View{Node: names[500], Members: names, Partitions: partitions, Owners: make(map[int]string)}
+	balanced := View{Node: names[500], Members: membersOf(names, partitions), Owners: make(map[int]string)}
 	for partition := range partitions {
 		owner := names[partition%members]
 		balanced.Owners[partition] = owner
@@ -61,10 +61,10 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 	views["balanced"] = balanced
-	views["cold"] = View{Node: names[500], Members: names, Partitions: partitions}
+	views["cold"] = View{Node: names[500], Members: membersOf(names, partitions)}
 
 	joined := balanced
-	joined.Members = append(slices.Clone(names), "node-9999")
+	joined.Members = membersOf(append(slices.Clone(names), "node-9999"), partitions)
 	views["join"] = joined
 	joiner := joined
 	joiner.Node, joiner.Held, joiner.Owners = "node-9999", nil, maps.Clone(joined.Owners)
@@ -77,7 +77,51 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				New(views[name])
+				planOf(views[name])
+			}
+		})
+	}
+}
+
+// Measures how long one node decides the shares of a thousand nodes in a hundred groups.
+func BenchmarkShares(b *testing.B) {
+	const members, groups = 1000, 100
+	var names []string
+	for i := range members {
+		names = append(names, fmt.Sprintf("node-%04d", i))
+	}
+	made := func(names []string) (list []Group) {
+		for i := range groups {
+			list = append(list, Group{Name: fmt.Sprint("g", i), Members: membersOf(names, 1300+37*i), Count: make(map[string]int)})
+		}
+		return list
+	}
+	settled := func() []Group {
+		list := made(names)
+		for i, shares := range Shares(list) {
+			for m, share := range shares {
+				list[i].Count[names[m]] = share
+			}
+		}
+		return list
+	}
+	views := map[string][]Group{"cold": made(names), "settled": settled(), "join": settled(), "leave": settled(), "by name": made(names)}
+	for i := range groups {
+		views["join"][i].Members = membersOf(append(slices.Clone(names), "node-9999"), 1300+37*i)
+		views["leave"][i].Members = views["leave"][i].Members[100:]
+		for m, name := range names { // each group by itself, and the first names have the extras
+			partitions := 1300 + 37*i
+			views["by name"][i].Count[name] = partitions / members
+			if m < partitions%members {
+				views["by name"][i].Count[name]++
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Shares(views[name])
 			}
 		})
 	}

@@ -8,6 +8,19 @@ import (
 	"slices"
 )
 
+// membersOf returns members that may all take the partitions of a group.
+func membersOf(names []string, partitions int) (members []Member) {
+	for _, name := range names {
+		members = append(members, Member{Name: name, Partitions: partitions})
+	}
+	return members
+}
+
+// planOf returns the plan of a node that takes part in one group alone.
+func planOf(v View) Plan {
+	return New(v, Shares([]Group{{Name: "orders", Members: v.Members, Count: v.Count()}})[0])
+}
+
 // A fleet is nodes that plan, each on its own, on one map of owners.
 type fleet struct {
 	partitions int
@@ -44,7 +57,7 @@ func (f *fleet) leave(name string) {
 }
 
 func (f *fleet) view(name string) View {
-	v := View{Node: name, Members: f.members, Partitions: f.partitions, Owners: maps.Clone(f.owners), Barred: maps.Clone(f.excluded[name])}
+	v := View{Node: name, Members: membersOf(f.members, f.partitions), Owners: maps.Clone(f.owners), Barred: maps.Clone(f.excluded[name])}
 	if v.Barred == nil {
 		v.Barred = make(map[int]bool)
 	}
@@ -63,7 +76,7 @@ func (f *fleet) view(name string) View {
 // step has one node plan and do what it planned. It reports whether there was anything to do.
 func (f *fleet) step(name string) bool {
 	v := f.view(name)
-	p := New(v)
+	p := planOf(v)
 	for _, partition := range p.Give {
 		if f.slow {
 			f.draining[partition] = true

@@ -92,7 +92,7 @@ func TestPlanDeterministic(t *testing.T) {
 		taken := make(map[int]string)
 		for _, member := range f.members {
 			v := f.view(member)
-			p, again := New(v), New(shuffled(v, f.random))
+			p, again := planOf(v), planOf(shuffled(v, f.random))
 			if fmt.Sprint(p) != fmt.Sprint(again) {
 				t.Fatalf("%s: %v, and then %v", member, p, again)
 			}
@@ -146,7 +146,7 @@ func TestPlanBarred(t *testing.T) {
 			for _, partition := range v.Held {
 				v.Pinned[partition] = f.random.IntN(2) == 0
 			}
-			for _, partition := range New(v).Give {
+			for _, partition := range planOf(v).Give {
 				if v.Pinned[partition] || !slices.Contains(v.Held, partition) {
 					t.Fatalf("%s gives up %d", member, partition)
 				}
@@ -157,11 +157,11 @@ func TestPlanBarred(t *testing.T) {
 
 // A node that is no member gives up all, and takes nothing.
 func TestPlanOfNoMember(t *testing.T) {
-	p := New(View{Node: "a", Members: []string{"b"}, Partitions: 4, Held: []int{0, 1}, Owners: map[int]string{0: "a", 1: "a"}})
+	p := planOf(View{Node: "a", Members: membersOf([]string{"b"}, 4), Held: []int{0, 1}, Owners: map[int]string{0: "a", 1: "a"}})
 	if p.Share != 0 || len(p.Give) != 2 || len(p.Take) != 0 {
 		t.Errorf("%+v", p)
 	}
-	p = New(View{Node: "a", Partitions: 4, Held: []int{0, 1}, Owners: map[int]string{0: "a", 1: "a"}})
+	p = planOf(View{Node: "a", Held: []int{0, 1}, Owners: map[int]string{0: "a", 1: "a"}})
 	if p.Share != 0 || len(p.Give) != 2 || len(p.Take) != 0 {
 		t.Errorf("without members: %+v", p)
 	}
@@ -170,7 +170,7 @@ func TestPlanOfNoMember(t *testing.T) {
 // Owners of partitions that are not there any more, and of nodes that nobody knows, count for
 // nothing.
 func TestPlanOfStrangeOwners(t *testing.T) {
-	p := New(View{Node: "a", Members: []string{"a", "b"}, Partitions: 4, Held: []int{0}, Owners: map[int]string{0: "a", 1: "gone", 2: "", 9: "b"}})
+	p := planOf(View{Node: "a", Members: membersOf([]string{"a", "b"}, 4), Held: []int{0}, Owners: map[int]string{0: "a", 1: "gone", 2: "", 9: "b"}})
 	if p.Share != 2 || len(p.Give) != 0 || !slices.Equal(p.Take, []int{3}) || p.Free != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -179,10 +179,10 @@ func TestPlanOfStrangeOwners(t *testing.T) {
 // The example of the package's comment.
 func TestPlanExample(t *testing.T) {
 	owners := map[int]string{0: "a", 1: "a", 2: "a", 3: "a", 4: "a", 5: "b", 6: "b", 7: "b", 8: "b", 9: "b"}
-	members := []string{"a", "b", "c"}
-	a := New(View{Node: "a", Members: members, Partitions: 10, Held: []int{0, 1, 2, 3, 4}, Owners: owners})
-	b := New(View{Node: "b", Members: members, Partitions: 10, Held: []int{5, 6, 7, 8, 9}, Owners: owners})
-	c := New(View{Node: "c", Members: members, Partitions: 10, Owners: owners})
+	members := membersOf([]string{"a", "b", "c"}, 10)
+	a := planOf(View{Node: "a", Members: members, Held: []int{0, 1, 2, 3, 4}, Owners: owners})
+	b := planOf(View{Node: "b", Members: members, Held: []int{5, 6, 7, 8, 9}, Owners: owners})
+	c := planOf(View{Node: "c", Members: members, Owners: owners})
 	if a.Share != 4 || len(a.Give) != 1 || b.Share != 3 || len(b.Give) != 2 || c.Share != 3 || len(c.Take) != 0 {
 		t.Errorf("a %+v, b %+v, c %+v", a, b, c)
 	}
