@@ -263,5 +263,6 @@ func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
 			unowned[partition] = true
 		}
 	}
+	g.free = len(unowned)
 	return unowned
 }
