@@ -127,7 +127,7 @@ func TestGroupsCO20BesideAGroupThatHangs(t *testing.T) {
 		a := w.prepare("a", 1, w.sharing(3, 4))
 		heal := a.path.Every("Query", onRow(fmt.Sprint("L#", w.group, "-1"), dynamotest.Hang()))
 		a.begin(context.Background())
-		w.within(2*round, "the others are worked", func() bool { return w.busy() == 8 })
+		w.within(10*time.Second+2*round, "the others are worked", func() bool { return w.busy() == 8 })
 		heal()
 		w.within(ttl+2*round, "all are worked", func() bool { return w.busy() == 12 })
 	})

@@ -159,7 +159,6 @@ func (c *Coordinator) balance(
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
 	unowned := c.unowned(g, v)
-	c.noteFree(g, len(unowned))
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -230,13 +229,6 @@ func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int
 	g.owners, g.asOf = owners, asOf
 }
 
-// noteFree keeps for State how many partitions have no owner after this node has taken what it may.
-func (c *Coordinator) noteFree(g *group, free int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g.free = free
-}
-
 // give revokes partitions beyond this node's share.
 func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	give := p.Give
@@ -251,13 +243,13 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	}
 }
 
-// unowned returns the partitions of this node's number that neither have an owner nor are worked here,
-// and that some node may take.
+// unowned returns the partitions that neither have an owner nor are worked here, and that some node may
+// take. State shows how many they are.
 func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	unowned := make(map[int]bool)
-	for partition := range g.Partitions {
+	for partition := range v.Partitions() {
 		_, owned := v.Owners[partition]
 		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) && v.Takeable(partition) {
 			unowned[partition] = true

@@ -12,9 +12,9 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
-// maxAwait is for how long a group waits at the most for the owners of the other groups, before it
+// maxAwaited is for how long a group waits at the most for the owners of the other groups, before it
 // is planned by what was known of these before.
-const maxAwait = time.Second
+const maxAwaited = time.Second
 
 // A census is what a node knows of all groups of its service, by which it decides on shares: who may
 // take what, as the members say, and how many partitions each has, as the latest look at the owners of
@@ -32,7 +32,7 @@ type census struct {
 }
 
 func newCensus(cfg Config) *census {
-	s := &census{own: make(map[string]int), patience: min(maxAwait, cfg.Interval/2), counts: make(map[string]map[string]int), found: make(chan struct{})}
+	s := &census{own: make(map[string]int), patience: min(maxAwaited, cfg.Interval/2), counts: make(map[string]map[string]int), found: make(chan struct{})}
 	for _, g := range cfg.Groups {
 		s.own[g.Name] = g.Partitions
 		s.counts[g.Name] = make(map[string]int)

@@ -43,7 +43,7 @@ func TestCensusAwait(t *testing.T) {
 		}
 		s.look(2)
 		s.count("a", map[string]int{"m": 4})
-		if got := await(); got != maxPatience {
+		if got := await(); got != maxAwaited {
 			t.Errorf("waited %v for a slow group", got)
 		}
 		if m, n := s.share("a", "m"), s.share("a", "n"); m != 2 || n != 2 {

@@ -120,6 +120,9 @@ func (v View) unowned() []int {
 	return free
 }
 
+// Partitions returns the greatest number of partitions that one of the members has.
+func (v View) Partitions() int { return most(v.Members) }
+
 // Takeable reports whether some member may take a partition.
 func (v View) Takeable(partition int) bool {
 	return slices.ContainsFunc(v.Members, func(m Member) bool { return m.May(partition) })

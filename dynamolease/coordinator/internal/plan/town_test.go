@@ -249,8 +249,13 @@ func (w *town) round() (moved bool) {
 	return moved
 }
 
+// failing is what a test and a property have in common.
+type failing interface {
+	Fatalf(format string, args ...any)
+}
+
 // settle lets rounds pass until nothing moves in some of them.
-func (w *town) settle(t *rapid.T) {
+func (w *town) settle(t failing) {
 	quiet := 0
 	for pass := range 400 {
 		if pass == 3 {
