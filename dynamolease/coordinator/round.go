@@ -16,6 +16,7 @@ import (
 // hangs must not keep the node from stopping.
 func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Consistency) error {
 	c.handOver(ctx)
+	c.proveAgain(ctx)
 	session := c.currentSession()
 	if session.Err() != nil {
 		return nil // the heartbeat opens another
@@ -57,11 +58,9 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	return nil
 }
 
-// replaced reports whether the members list this node by a newer session than ours.
+// replaced reports whether the members list this node by a newer process than this one.
 func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
-	return slices.ContainsFunc(members, func(m dynamolease.Member) bool {
-		return m.Node == session.Node() && m.Session != session.ID() && session.Err() == nil
-	})
+	return slices.ContainsFunc(members, session.ReplacedBy)
 }
 
 // planGroup plans one group, if there is a reason to. A node that was refused what it lacks looks once
@@ -73,6 +72,9 @@ func (c *Coordinator) planGroup(ctx context.Context, g *group, session *dynamole
 		now := time.Now()
 		if g.refresh.next().After(now) {
 			return nil
+		}
+		if err := c.claim(ctx, g, session, p.nodes); err != nil && ctx.Err() == nil {
+			c.report(ctx, "claim the group "+g.Name, err)
 		}
 		refused, err := c.balance(ctx, g, session, look, p)
 		if !refused || err != nil || tries > 0 {

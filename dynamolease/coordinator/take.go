@@ -30,6 +30,9 @@ func (t taking) plus(other taking) taking {
 func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View, p plan.Plan,
 ) (taking, error) {
+	if g.claimedIn != session.ID() {
+		return taking{held: true}, nil
+	}
 	got, err := c.acquire(ctx, g, session, look, p.Take, p.Share-len(v.Held))
 	if _, readable := dynamolease.RowErrors(err); !readable || !slices.Contains(v.Members, v.Node) {
 		return got, err
