@@ -11,7 +11,9 @@ const (
 	// MinTTL is the shortest ttl that a store accepts. If a ttl is below about 3 seconds, a few
 	// lost responses in a row cost a lease.
 	MinTTL = time.Second
-	maxTTL = 365 * 24 * time.Hour
+
+	// MaxTTL is the longest ttl that a store accepts.
+	MaxTTL = 365 * 24 * time.Hour
 )
 
 // checkName accepts a name that can be part of a key: 1 to 255 bytes of valid UTF-8. (On the way
@@ -48,8 +50,8 @@ func checkPartition(argument string, partition int) error {
 }
 
 func checkTTL(ttl time.Duration) error {
-	if ttl < MinTTL || ttl > maxTTL {
-		return &ArgumentError{"ttl", fmt.Sprintf("%v is out of range, %v to a year (%.0fh) is allowed", ttl, MinTTL, maxTTL.Hours())}
+	if ttl < MinTTL || ttl > MaxTTL {
+		return &ArgumentError{"ttl", fmt.Sprintf("%v is out of range, %v to a year (%.0fh) is allowed", ttl, MinTTL, MaxTTL.Hours())}
 	}
 	return nil
 }

@@ -241,6 +241,10 @@ func TestMalformedMembersLS30(t *testing.T) {
 			"session of another": func(r map[string]attributeValue) { r["session"] = text("n2#x") },
 			"session of number":  func(r map[string]attributeValue) { r["session"] = number("1") },
 			"left of text":       func(r map[string]attributeValue) { r["left"] = text("today") },
+			"first of another":   func(r map[string]attributeValue) { r["first"], r["joined"] = text("n2#x"), number("1") },
+			"first of number":    func(r map[string]attributeValue) { r["first"], r["joined"] = number("1"), number("1") },
+			"joined missing":     func(r map[string]attributeValue) { r["first"] = text("n1#w") },
+			"joined of text":     func(r map[string]attributeValue) { r["first"], r["joined"] = text("n1#w"), text("today") },
 			"exp missing":        func(r map[string]attributeValue) { delete(r, "exp") },
 		} {
 			row := key("M#"+w.service, "N#n1#x")

@@ -23,6 +23,8 @@ const (
 	attrService    = "service"
 	attrSession    = "session"
 	attrOpened     = "opened"
+	attrJoined     = "joined"
+	attrFirst      = "first"
 	attrLasts      = "lasts"
 	attrLeft       = "left"
 	attrCheckpoint = "checkpoint"
@@ -30,10 +32,13 @@ const (
 	attrRevoked    = "revoked"
 	attrSignals    = "signals"
 	attrDrained    = "drained"
+	attrClaimed    = "claimed"
+	attrFormer     = "former"
 	leasePrefix    = "L#"
 	memberPrefix   = "M#"
 	nodePrefix     = "N#"
 	drainPrefix    = "D#"
+	claimSort      = "SERVICE"
 	partitionKey   = "P#%010d" // padded, so that a Query returns partitions in order
 	partitionLen   = len("P#") + 10
 	maxPartition   = 9_999_999_999
@@ -43,6 +48,16 @@ const (
 
 func leaseKey(group string, partition int) rowstore.Key {
 	return rowstore.Key{PK: leasePrefix + group, SK: fmt.Sprintf(partitionKey, partition)}
+}
+
+// leaseRows returns the rows of a group's leases.
+func leaseRows(group string) rowstore.Range {
+	return rowstore.Range{PK: leasePrefix + group, First: "P", Last: "P\U0010FFFF"}
+}
+
+// claimKey returns the key of the row that says which service works a group.
+func claimKey(group string) rowstore.Key {
+	return rowstore.Key{PK: leasePrefix + group, SK: claimSort}
 }
 
 func memberKey(service, node string) rowstore.Key {

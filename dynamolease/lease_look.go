@@ -19,7 +19,8 @@ func (l *Look) Leases(ctx context.Context, group string, c Consistency) ([]Lease
 	if err := checkName("group", group); err != nil {
 		return nil, l.store.explain(err, "read leases")
 	}
-	all := rowstore.Range{PK: leasePrefix + group, Eventual: c == Eventual}
+	all := leaseRows(group)
+	all.Eventual = c == Eventual
 	found, err := rowstore.QueryNow(ctx, l.store.rows, all, nil, 0, rowstore.Tolerant(decodeLease))
 	if err != nil {
 		return nil, l.store.explain(err, "read leases of %s", group)

@@ -23,7 +23,7 @@ func (s *Store) Owners(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read owners")
 	}
-	found, err := s.readLeases(ctx, rowstore.Range{PK: leasePrefix + group})
+	found, err := s.readLeases(ctx, leaseRows(group))
 	leases := slices.DeleteFunc(found, func(l Lease) bool { return l.Owner == "" })
 	return leases, s.explain(err, "read owners of %s", group)
 }
@@ -40,7 +40,7 @@ func (s *Store) Leases(ctx context.Context, group string) ([]Lease, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, s.explain(err, "read leases")
 	}
-	leases, err := s.readLeases(ctx, rowstore.Range{PK: leasePrefix + group})
+	leases, err := s.readLeases(ctx, leaseRows(group))
 	return leases, s.explain(err, "read leases of %s", group)
 }
 

@@ -23,7 +23,9 @@ type Node struct {
 	Takes map[string]Takes
 }
 
-func (n Node) validate() error {
+// Validate returns nil if the node can be used, or else an [ArgumentError] that names the first field
+// that cannot. Each call that takes a Node checks it before any request.
+func (n Node) Validate() error {
 	return firstError(checkName("Node.Service", n.Service), checkNode("Node.Name", n.Name),
 		checkName("Node.Address", n.Address), checkGroups("Node.Groups", n.Groups),
 		checkTakes("Node.Takes", n.Groups, n.Takes))
@@ -43,8 +45,13 @@ type Member struct {
 	Takes map[string]Takes
 
 	// Session is the node's session, as "node#id", and empty for a member by heartbeats alone. A node
-	// that restarted under its own name is listed once, by its newest session.
+	// that restarted under its own name is listed once, by the session of its newest process.
 	Session string
+
+	// JoinedAt is the time on the store's clock at which the session's process first joined. It stays
+	// as it is when the process opens another session, by [Session.Reopen]. It is zero for a member by
+	// heartbeats alone.
+	JoinedAt time.Time
 
 	// Signals is how often the session has signalled the others to look at the owners, see
 	// [Session.Signal]. It is 0 for a session that does not signal, and never less than before for one
@@ -57,4 +64,6 @@ type Member struct {
 	// ExpiresAt is the time on the store's clock at which the node stops being a member without
 	// another heartbeat.
 	ExpiresAt time.Time
+
+	process process
 }

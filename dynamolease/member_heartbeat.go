@@ -18,7 +18,7 @@ import (
 // errors: [ArgumentError], [RowError], [SetupError], the context's, or the SDK's, after retries for
 // at most half the ttl.
 func (s *Store) Heartbeat(ctx context.Context, node Node, ttl time.Duration) (Member, error) {
-	if err := firstError(node.validate(), checkTTL(ttl)); err != nil {
+	if err := firstError(node.Validate(), checkTTL(ttl)); err != nil {
 		return Member{}, s.explain(err, "heartbeat")
 	}
 	row := node.row(memberKey(node.Service, node.Name))

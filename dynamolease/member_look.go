@@ -49,7 +49,7 @@ func (s *Store) Look(ctx context.Context, service string, c Consistency) (*Look,
 	rows, broken, malformed := rowstore.Sift(found.Rows)
 	s.refreshDrains(ctx, rows, found.At)
 	l := &Look{
-		store: s, next: maxTTL,
+		store: s, next: MaxTTL,
 		sessions: sessionRows{make(map[rowstore.Key]memberRow), make(map[rowstore.Key]bool), broken},
 		groups:   newSeenGroups(),
 	}
@@ -83,7 +83,7 @@ func (l *Look) Leaving() []Member { return slices.Clone(l.leaving) }
 // most a year.
 func (l *Look) Next() time.Duration { return l.next }
 
-// judge sorts the rows: each node is listed once, by the latest of its live rows. A node that restarted
+// judge sorts the rows: each node is listed once, by the live row of its newest process. A node that restarted
 // has another session, and that one says where the node is found.
 func (l *Look) judge(rows []serviceRow, at rowstore.Moment) {
 	latest := make(map[string]memberRow)
@@ -101,7 +101,7 @@ func (l *Look) judge(rows []serviceRow, at rowstore.Moment) {
 		l.sessions.alive[row.key] = row
 		former, ok := latest[row.node]
 		switch {
-		case row.left > 0, ok && former.opened > row.opened:
+		case row.left > 0, ok && former.newer(row):
 			l.leave(row)
 		case ok:
 			l.leave(former)

@@ -1,6 +1,7 @@
 package dynamolease
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ type memberRow struct {
 	takes   string // of the groups: see takesText
 	session string // the node, '#', and the session's id; empty for a member by heartbeats
 	opened  int64  // store time in milliseconds at which the session was opened
+	joined  int64  // store time in milliseconds at which its process first joined; 0 if by this session
+	first   string // the session by which its process first joined; empty if it is this one
 	lasts   int64  // the session's ttl in milliseconds; 0 where the row does not say
 	left    int64  // store time in milliseconds at which the node was taken off the members, 0 while it is one
 	exp     int64  // store time in milliseconds
@@ -72,6 +75,12 @@ func decodeMember(row rowstore.Item) (memberRow, error) {
 		member.session, member.opened = d.Text(attrSession), d.Positive(attrOpened)
 		if d.Has(attrLasts) {
 			member.lasts = d.Positive(attrLasts)
+		}
+		if d.Has(attrFirst) {
+			member.first, member.joined = d.Text(attrFirst), d.Positive(attrJoined)
+			if !strings.HasPrefix(member.first, member.node+"#") {
+				d.Fail(attrFirst, "is not of the node")
+			}
 		}
 		name = member.session
 		if !strings.HasPrefix(member.session, member.node+"#") {
@@ -128,6 +137,10 @@ func (r memberRow) Attributes() []rowstore.Attribute {
 		list = append(list, rowstore.Attribute{Name: attrSession, Value: rowstore.Text(r.session)},
 			rowstore.Attribute{Name: attrOpened, Value: rowstore.Number(r.opened)})
 	}
+	if r.first != "" {
+		list = append(list, rowstore.Attribute{Name: attrFirst, Value: rowstore.Text(r.first)},
+			rowstore.Attribute{Name: attrJoined, Value: rowstore.Number(r.joined)})
+	}
 	if r.lasts > 0 {
 		list = append(list, rowstore.Attribute{Name: attrLasts, Value: rowstore.Number(r.lasts)})
 	}
@@ -157,9 +170,29 @@ func (r memberRow) closed(at rowstore.Moment) memberRow {
 	return r
 }
 
+// process returns the process of a row. A session that is the first of its process names no other.
+func (r memberRow) process() process {
+	if r.first == "" {
+		return process{r.opened, r.session}
+	}
+	return process{r.joined, r.first}
+}
+
+// newer reports whether a row is to be preferred to another one of its node: it is of a newer
+// process, or the later session of the process.
+func (r memberRow) newer(other memberRow) bool {
+	if mine, others := r.process(), other.process(); mine != others {
+		return mine.newer(others)
+	}
+	return cmp.Or(cmp.Compare(r.opened, other.opened), cmp.Compare(r.session, other.session)) > 0
+}
+
+// service returns the service that the row is of.
+func (r memberRow) service() string { return r.key.PK[len(memberPrefix):] }
+
 func (r memberRow) member() Member {
-	return Member{
-		Service:   r.key.PK[len(memberPrefix):],
+	m := Member{
+		Service:   r.service(),
 		Node:      r.node,
 		Address:   r.address,
 		Groups:    slices.Clone(r.groups),
@@ -167,5 +200,10 @@ func (r memberRow) member() Member {
 		Session:   r.session,
 		Signals:   r.signals,
 		ExpiresAt: time.UnixMilli(r.exp).UTC(),
+		process:   r.process(),
 	}
+	if r.session != "" {
+		m.JoinedAt = time.UnixMilli(m.process.joined).UTC()
+	}
+	return m
 }

@@ -127,7 +127,7 @@ func (o *Options) validate() error {
 	switch {
 	case o.RequestTimeout < 10*time.Millisecond:
 		return &ArgumentError{"Options.RequestTimeout", "must be at least 10ms"}
-	case o.Retention < time.Hour || o.Retention > maxTTL:
+	case o.Retention < time.Hour || o.Retention > MaxTTL:
 		return &ArgumentError{"Options.Retention", "must be between 1h and a year"}
 	case o.CheckpointRetention != 0 && o.CheckpointRetention < max(time.Hour, o.Retention):
 		return &ArgumentError{"Options.CheckpointRetention", "must be 0, or at least 1h and no less than Options.Retention"}

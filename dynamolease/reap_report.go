@@ -59,7 +59,7 @@ const maxSegments = 16 // each holds a page of rows in memory
 
 func (c *ReapConfig) validate() error {
 	switch {
-	case c.Grace < 0 || c.Grace > maxTTL:
+	case c.Grace < 0 || c.Grace > MaxTTL:
 		return &ArgumentError{"ReapConfig.Grace", "must be between 0 and a year"}
 	case c.Segments < 0 || c.Segments > maxSegments:
 		return &ArgumentError{"ReapConfig.Segments", fmt.Sprintf("must be between 1 and %d", maxSegments)}

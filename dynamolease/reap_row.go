@@ -33,6 +33,8 @@ func judgeDue(row rowstore.Item, at rowstore.Moment) (due dueRow, err error) {
 	d := decode(row)
 	due.key = d.Key
 	switch {
+	case strings.HasPrefix(d.Key.PK, leasePrefix) && d.Key.SK == claimSort: // it has no ttl, but for somebody's hand
+		due.kept = true
 	case strings.HasPrefix(d.Key.PK, leasePrefix):
 		due.lease, err = decodeLease(row)
 		due.rev = due.lease.rev

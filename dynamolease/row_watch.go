@@ -35,7 +35,7 @@ type watched struct {
 
 // ttl returns how long the row lasts; false if it does not say, or cannot be right.
 func (r watched) ttl() (time.Duration, bool) {
-	return time.Duration(r.lasts) * time.Millisecond, r.lasts > 0 && r.lasts <= maxTTL.Milliseconds()
+	return time.Duration(r.lasts) * time.Millisecond, r.lasts > 0 && r.lasts <= MaxTTL.Milliseconds()
 }
 
 // An observation is a rev, when its first answer came, and when its latest reading began. The row has
@@ -101,7 +101,7 @@ func (w *rowWatch) judge(row watched, began elapsed.Reading) (still, renewed boo
 func (w *rowWatch) left(row watched, began elapsed.Reading) time.Duration {
 	lasts, ok := row.ttl()
 	if !ok {
-		return maxTTL
+		return MaxTTL
 	}
 	now := w.time.Elapsed()
 	w.mu.Lock()

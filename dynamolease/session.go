@@ -47,13 +47,14 @@ type Session struct {
 
 // OpenSession makes a node a member of its service for ttl (1 s to a year), by a session of its
 // own. Another session of the node, of a process that was there before, stays as it is: its leases
-// are its own until it ends. [Store.Members] lists the node once, by its newest session.
+// are its own until it ends. [Store.Members] lists the node once, by its newest process. A process
+// that has lost its session goes on with [Session.Reopen].
 //
 // The error wraps [ErrUnknownOutcome] when it is unknown whether the session was opened. The store
 // then marks it as left in the background. Other errors: [ArgumentError], [SetupError], the
 // context's, or the SDK's, after retries for at most half the ttl.
 func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (*Session, error) {
-	if err := firstError(node.validate(), checkTTL(ttl)); err != nil {
+	if err := firstError(node.Validate(), checkTTL(ttl)); err != nil {
 		return nil, s.explain(err, "open session")
 	}
 	budget := s.rows.First(ttl, ttl)
@@ -64,23 +65,29 @@ func (s *Store) OpenSession(ctx context.Context, node Node, ttl time.Duration) (
 	id := node.Name + "#" + uuid.NewString()
 	row := node.row(sessionKey(node.Service, id))
 	row.session, row.lasts = id, ceilMillis(ttl) // no less than the session counts on
+	session, err := s.openSession(ctx, row, ttl, newest, budget)
+	return session, s.explain(err, "open session of %s in %s", node.Name, node.Service)
+}
+
+// openSession writes the row of a new session, opened after an earlier one of its node.
+func (s *Store) openSession(ctx context.Context, row memberRow, ttl time.Duration, earlier int64, budget *request.Budget) (*Session, error) {
 	done, err := rowstore.Change[memberRow]{
 		Key: row.key, Cache: s.members, Decode: decodeMember, TTL: ttl, Budget: budget,
 		Seen:   &rowstore.Known[memberRow]{}, // the id is new, and so there is no row
 		Hidden: func(row memberRow) bool { return row.rev != "" },
 		Propose: func(_ rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
 			next := row.extended(ttl, at)
-			next.opened = max(at.Latest(), newest+1)
+			next.opened = max(at.Latest(), earlier+1)
 			return rowstore.Write(next), nil
 		},
 	}.Do(ctx, s.rows)
 	if err != nil {
 		s.abandonSession(ctx, row.key, err)
-		return nil, s.explain(err, "open session of %s in %s", node.Name, node.Service)
+		return nil, err
 	}
 	s.members.Keep(row.key, done.Known, done.Applied.At)
 	session := &Session{
-		store: s, node: node.Name, ttl: ttl, row: done.Known.Row, validity: &sessionValidity{time: s.rows.Time},
+		store: s, node: row.node, ttl: ttl, row: done.Known.Row, validity: &sessionValidity{time: s.rows.Time},
 		calls: rowstore.NewKeyedLock(), held: make(map[rowstore.Key]*heldLease), revoked: make(map[rowstore.Key]revokedLease),
 		done: make(chan struct{}),
 	}
@@ -103,7 +110,7 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 	})
 }
 
-// newestSession returns when the newest session of a node was opened. A process that restarts
+// newestSession returns when the latest session of a node was opened. A process that restarts
 // within the doubt about the store's time must come after it all the same.
 func (s *Store) newestSession(ctx context.Context, node Node, budget *request.Budget, ttl time.Duration) (opened int64, err error) {
 	rows := rowsOfNode(memberKey(node.Service, node.Name))

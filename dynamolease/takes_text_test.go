@@ -80,7 +80,7 @@ func TestTakesArguments(t *testing.T) {
 		`Node.Takes["orders"].Except`:     {"orders": {Partitions: 5, Except: [][2]int{{3, 4}, {4, 4}}}},
 		`Node.Takes`:                      {"orders": many},
 	} {
-		err := Node{Service: "s", Name: "n", Address: "a", Groups: []string{"orders"}, Takes: takes}.validate()
+		err := Node{Service: "s", Name: "n", Address: "a", Groups: []string{"orders"}, Takes: takes}.Validate()
 		if argument, ok := err.(*ArgumentError); !ok || argument.Argument != field {
 			t.Errorf("%s: %v", field, err)
 		}

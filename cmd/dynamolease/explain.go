@@ -81,6 +81,10 @@ func flagOf(argument string) string {
 	if field, ok := strings.CutPrefix(argument, "ReapConfig."); ok {
 		return "--" + strings.ToLower(field)
 	}
+	if field, ok := strings.CutPrefix(argument, "Access."); ok { // of a list, such as Groups[0]
+		list, _, _ := strings.Cut(field, "[")
+		return "--" + strings.TrimSuffix(strings.ToLower(list), "s")
+	}
 	if argument == "table" {
 		return "--table"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynamolease/dynamolease/cmd/dynamolease/internal/operate"
+	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
 func (p *program) tables() *cobra.Command {
@@ -41,15 +42,38 @@ the table with your other infrastructure instead.`,
 }
 
 func (p *program) checkTable() *cobra.Command {
-	return &cobra.Command{
-		Use: "check", Short: "Check that the table is as it must be", Args: takes(),
+	c := &cobra.Command{
+		Use: "check", Short: "Check the table, and the permissions of a program", Args: takes(),
 		Long: `Checks the state, the keys and the TTL of the table. What works but deserves a look, such as a TTL that is off, is printed as a
-warning, and the exit code is 0 all the same: with --json, look at "warnings". A table that cannot be used is an error.`,
-		RunE: p.look(func(ctx context.Context, c *connection, _ []string) (operate.Report, error) {
-			checked, err := c.Check(ctx)
-			return onlyIf(checked, err)
-		}),
+warning, and the exit code is 0 all the same: with --json, look at "warnings". A table that cannot be used is an error.
+
+With flags that say what a program uses the table for, it also checks that these credentials have each permission that the program
+will ever need, by requests that change nothing. What is missing is an error that names each action, and what it is needed for. Run
+it with the credentials of the program. A coordinator needs its --service and its --group.`,
 	}
+	var access dynamolease.Access
+	c.Flags().StringArrayVar(&access.Groups, "group", nil, "a `GROUP` whose leases the program holds; may be repeated")
+	c.Flags().StringArrayVar(&access.Services, "service", nil, "a `SERVICE` of which it is a node, and from whose sessions it takes over; may be repeated")
+	c.Flags().StringArrayVar(&access.Nodes, "node", nil, "a `NODE` whose process lease it holds; may be repeated")
+	c.Flags().BoolVar(&access.Transactions, "transactions", false, "it renews leases of their own by transactions, or calls AcquireAll or Transact with items")
+	c.Flags().BoolVar(&access.LeaseChecks, "lease-checks", false, "it puts Lease.Check into transactions")
+	c.Flags().BoolVar(&access.Reap, "reap", false, "it reaps")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if len(access.Groups) == 0 && (access.Transactions || access.LeaseChecks) {
+			return misuse("--transactions and --lease-checks need a --group")
+		}
+		return nil
+	}
+	c.RunE = p.look(func(ctx context.Context, conn *connection, _ []string) (operate.Report, error) {
+		access.Takeovers = access.Services
+		var accesses []dynamolease.Access
+		if len(access.Groups)+len(access.Services)+len(access.Nodes) > 0 || access.Reap {
+			accesses = append(accesses, access)
+		}
+		checked, err := conn.Check(ctx, accesses...)
+		return onlyIf(checked, err)
+	})
+	return c
 }
 
 func (p *program) describeTable() *cobra.Command {

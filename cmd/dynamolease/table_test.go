@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
 // another makes a table beside the fixture's, with string keys of these names and without a TTL.
@@ -54,6 +56,48 @@ func TestTableCheck(t *testing.T) {
 	}
 	f.expect(0, "table "+name+": ready\n", "", "table", "create")
 	f.expect(0, "table "+name+": as it must be\n", "", "table", "check")
+}
+
+// LS31: a check says of each purpose which permissions are missing, and of no other purpose. It changes nothing.
+func TestTableCheckLS31(t *testing.T) {
+	f := newFixture(t)
+	url, transport := faultyEndpoint(t)
+	check := func(flags ...string) []string {
+		return append([]string{"table", "check", "--endpoint-url", url}, flags...)
+	}
+	purposes := [][]string{
+		{"--group", "g", "--service", "s"}, {"--group", "g", "--group", "h", "--transactions"}, {"--group", "g", "--lease-checks"}, {"--node", "n"}, {"--reap"},
+	}
+	for _, flags := range purposes {
+		f.expect(0, "permissions: all there\n", "", check(flags...)...)
+	}
+	var checked struct{ Permissions string }
+	f.document(&checked, 0, check("--reap")...)
+	if checked.Permissions != "all there" {
+		t.Errorf("checked %+v", checked)
+	}
+	if out := f.expect(0, "as it must be", "", check()...); strings.Contains(out, "permissions") {
+		t.Error(out)
+	}
+	f.expect(2, "", "--transactions and --lease-checks need a --group", check("--transactions")...)
+	f.expect(2, "", "--group must not be empty", check("--group", "")...)
+	for operation, missing := range map[string][]string{
+		"GetItem":            {"GetItem rows of L#g, which the program needs to acquire leases", "", "", "GetItem rows of P#n", "GetItem rows of R#reaper"},
+		"TransactWriteItems": {"", "UpdateItem in a TransactWriteItems rows of L#g", "ConditionCheckItem rows of L#g, which the program needs for Lease.Check", "UpdateItem in a TransactWriteItems rows of P#n", ""},
+		"DeleteItem":         {"", "", "", "", "DeleteItem rows of P#-, which the program needs to delete dead rows"},
+		"Scan":               {"", "", "", "", "grant dynamodb:Scan on the table"},
+	} {
+		heal := transport.Every(operation, dynamotest.AccessDenied())
+		for i, flags := range purposes {
+			switch {
+			case missing[i] != "":
+				f.expect(1, "", missing[i], check(flags...)...)
+			case operation != "GetItem":
+				f.expect(0, "all there", "", check(flags...)...)
+			}
+		}
+		heal()
+	}
 }
 
 // A table that is somebody else's gets words, and the way to look at it, from each command.

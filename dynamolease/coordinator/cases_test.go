@@ -472,6 +472,9 @@ func unclassified(w *world, mode coordinator.LeaseMode) {
 	}
 	a := w.prepare("a", 1, inMode(mode), handling(write))
 	store = a.store
+	if mode == coordinator.PerLease { // the check at the start
+		a.path.Next("TransactWriteItems", func(req *http.Request, send dynamotest.Send) (*http.Response, error) { return send(req) })
+	}
 	a.path.Next("TransactWriteItems", dynamotest.Reply(418, "TeapotException", "no"))
 	a.begin(context.Background())
 	w.within(3*round, "written", func() bool {

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -18,7 +19,8 @@ type Config struct {
 
 	// Node names this process. A process that restarts may use its name again: the leases of the
 	// former process stay with that one until its session expires. When two processes run under
-	// one name at the same time, the older one hands over and stops. Required; no '#'.
+	// one name at the same time, the one that joined first hands over and stops, also when it was
+	// cut off in between and has opened another session. Required; no '#'.
 	Node string
 
 	// Address is where others reach this node; the list of members shows it. Required.
@@ -62,8 +64,9 @@ type Config struct {
 
 // A Group is a number of partitions that the nodes that list it share.
 type Group struct {
-	// Name is the lease group. It stands for one set of partitions in the whole table, across
-	// services. Required.
+	// Name is the lease group. It stands for one set of partitions in the whole table, and one service
+	// works it: a node of another service takes nothing of it while that has nodes which take part.
+	// Required.
 	Name string
 
 	// Partitions is how many there are: 0 to Partitions-1. At least 1 and at most 1,000,000.
@@ -144,7 +147,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate names the first field that cannot work. (Names and the ttl are checked by the store.)
+// validate names the first field that cannot work.
 func (c Config) validate() error {
 	switch {
 	case c.Service == "":
@@ -157,6 +160,8 @@ func (c Config) validate() error {
 		return refuse("Config.Address", "must not be empty")
 	case c.TTL < dynamolease.MinTTL:
 		return refuse("Config.TTL", "%v is too short, at least %v is needed", c.TTL, dynamolease.MinTTL)
+	case c.TTL > dynamolease.MaxTTL:
+		return refuse("Config.TTL", "%v is too long, at most %v are allowed", c.TTL, dynamolease.MaxTTL)
 	case c.Interval < minInterval:
 		return refuse("Config.Interval", "%v is too short, at least %v is needed", c.Interval, minInterval)
 	case c.Interval >= c.TTL/2:
@@ -181,7 +186,33 @@ func (c Config) validate() error {
 			return refuse(fmt.Sprintf("Config.Groups[%d].Exclude", i), "makes more than %d runs of partitions in all groups", maxExcludedRuns)
 		}
 	}
+	var argument *dynamolease.ArgumentError
+	if err := c.node().Validate(); errors.As(err, &argument) {
+		return refuse(fieldOf(argument.Argument), "%s", argument.Problem)
+	}
 	return nil
+}
+
+// node is how the node takes part in its service.
+func (c Config) node() dynamolease.Node {
+	node := dynamolease.Node{Service: c.Service, Name: c.Node, Address: c.Address, Takes: make(map[string]dynamolease.Takes)}
+	for _, g := range c.Groups {
+		node.Groups = append(node.Groups, g.Name)
+		node.Takes[g.Name] = dynamolease.Takes{Partitions: g.Partitions, Except: runsOf(g.Exclude)}
+	}
+	return node
+}
+
+// fieldOf returns the field of Config that a field of a [dynamolease.Node] comes from.
+func fieldOf(argument string) string {
+	switch {
+	case argument == "Node.Name":
+		return "Config.Node"
+	case strings.HasPrefix(argument, "Node.Groups["):
+		return "Config" + strings.TrimPrefix(argument, "Node") + ".Name"
+	default:
+		return "Config" + strings.TrimPrefix(argument, "Node")
+	}
 }
 
 func (g Group) validate(field string) error {

@@ -49,10 +49,10 @@ type Coordinator struct {
 	round   int64         // rounds so far
 	took    time.Duration // the latest round
 	failure error         // the latest of a handler or a request
+	permissions
 }
 
-// New checks cfg, and returns a coordinator that has not begun. (Run checks names and the longest
-// ttl, also before any request.)
+// New checks cfg, and returns a coordinator that has not begun. It makes no request.
 func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 	cfg = cfg.withDefaults()
 	if store == nil {

@@ -31,8 +31,9 @@
 // # A round
 //
 //	heartbeat ───────── every interval, by itself
-//	members ─────────── newer session of this node? hand over, stop: ErrReplaced
+//	members ─────────── newer process of this node? hand over, stop: ErrReplaced
 //	for each group:
+//	  claim ─────────── once in each session: another service's? take nothing, say so
 //	  refresh policy ── members changed, a signal, not at the share, not settled, a resync
 //	  owners ────────── taken from us: lost; ours, but not run: released
 //	shares ──────────── of all groups together: a function of members and owners
@@ -50,6 +51,12 @@
 //	                           their next round
 //	the store is unreachable   contexts end when the leases run out; when the store is back, the node
 //	                           opens another session
+//	a node comes back that was cut off, and has a successor under its name
+//	                           it finds the successor among the members, hands over, and stops
+//	another service has a group of that name, and nodes that take part in it
+//	                           the node takes nothing of it, and says so
+//	a permission is missing    Run fails at the start if the node cannot work; what only a takeover
+//	                           needs is told
 //	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute
 //	a handler ignores its end  it holds up its own partition, for the drain timeout
 //	a node does not take a partition of its share

@@ -18,5 +18,6 @@ var (
 )
 
 // ErrReplaced is returned by Run when another process, or another Run or Elect of this one, has
-// joined the service under this node's name. Run has handed the partitions over and stopped.
+// joined the service under this node's name later than this one, and is alive. Run has handed the
+// partitions over and stopped.
 var ErrReplaced = errors.New("another process, or another Run or Elect of this one, has joined under the name of this node")

@@ -31,19 +31,22 @@ type group struct {
 	owners  map[int]string  // the node of each lease, as it was read last
 	asOf    time.Time       // when that was
 
+	otherService string // that works the group, while this node's must not
+
 	otherCounts  map[string]int // of partitions, of the members that have another number than this node
 	countsDiffer time.Time      // since when there are such members
 
 	// Only the planning goroutine uses these.
-	refresh  refreshPolicy
-	decided  int             // the share of this node, as it was decided when the owners were read last
-	strays   map[int]bool    // partitions that this node took since no member below its share may take them
-	sessions []string        // of the members, when the owners were read last
-	lacks    int             // how many partitions this node lacked after the latest plan
-	waiting  map[int]vacancy // partitions that have been free
-	epochs   map[int]int64   // of the leases as they were read
-	pinned   map[int]int64   // partitions taken beyond the share, and the round until which they are kept
-	pin      int64           // for how many rounds the next ones are kept
+	claimedIn string // the session in which this node's service was seen to work the group
+	refresh   refreshPolicy
+	decided   int             // the share of this node, as it was decided when the owners were read last
+	strays    map[int]bool    // partitions that this node took since no member below its share may take them
+	sessions  []string        // of the members, when the owners were read last
+	lacks     int             // how many partitions this node lacked after the latest plan
+	waiting   map[int]vacancy // partitions that have been free
+	epochs    map[int]int64   // of the leases as they were read
+	pinned    map[int]int64   // partitions taken beyond the share, and the round until which they are kept
+	pin       int64           // for how many rounds the next ones are kept
 }
 
 // A vacancy is since when nobody has held a partition, as this node has seen it, and under which epoch

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,18 +18,19 @@ const (
 	gather  = 20 * time.Millisecond
 )
 
-// join opens the first session. Until the store answers it tries again, except where that cannot
+// join opens the first session, once nothing shows that the node lacks a permission. Until the store
+// answers it tries again, except where that cannot
 // help. When ctx ends before, there is no session.
 func (c *Coordinator) join(ctx context.Context) error {
+	if err := c.proveAtStart(ctx); err != nil {
+		return err
+	}
 	for {
 		err := c.open(ctx)
-		var argument *dynamolease.ArgumentError
 		var setup *dynamolease.SetupError
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &argument):
-			return refuse(fieldOf(argument.Argument), "%s", argument.Problem)
 		case errors.As(err, &setup), request.Classify(err) == request.Failed:
 			return err
 		case ctx.Err() != nil:
@@ -43,27 +43,9 @@ func (c *Coordinator) join(ctx context.Context) error {
 	}
 }
 
-// fieldOf returns the field of Config that an argument of OpenSession comes from.
-func fieldOf(argument string) string {
-	switch {
-	case argument == "Node.Name":
-		return "Config.Node"
-	case argument == "ttl":
-		return "Config.TTL"
-	case strings.HasPrefix(argument, "Node.Groups["):
-		return "Config" + strings.TrimPrefix(argument, "Node") + ".Name"
-	default:
-		return "Config" + strings.TrimPrefix(argument, "Node")
-	}
-}
-
-// open opens a session, and watches for its end.
+// open opens a session, or another one where there was one before, and watches for its end.
 func (c *Coordinator) open(ctx context.Context) error {
-	names, takes := make([]string, len(c.groups)), make(map[string]dynamolease.Takes)
-	for i, g := range c.groups {
-		names[i], takes[g.Name] = g.Name, dynamolease.Takes{Partitions: g.Partitions, Except: runsOf(g.Exclude)}
-	}
-	session, err := c.store.OpenSession(ctx, dynamolease.Node{Service: c.cfg.Service, Name: c.cfg.Node, Address: c.cfg.Address, Groups: names, Takes: takes}, c.cfg.TTL)
+	session, err := c.newSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,6 +58,15 @@ func (c *Coordinator) open(ctx context.Context) error {
 		c.endWorkers(session)
 	})
 	return nil
+}
+
+// newSession opens a session. After a loss it is one of the same process: it must not look newer than
+// a process that has joined under the node's name since.
+func (c *Coordinator) newSession(ctx context.Context) (*dynamolease.Session, error) {
+	if lost := c.currentSession(); lost != nil {
+		return lost.Reopen(ctx)
+	}
+	return c.store.OpenSession(ctx, c.cfg.node(), c.cfg.TTL)
 }
 
 // endWorkers ends the workers whose leases end with a session.

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +14,7 @@ import (
 func (c *Coordinator) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := State{Alive: c.alive, Members: slices.Clone(c.members), Rounds: c.round, LastRound: c.took, LastError: c.failure}
+	s := State{Alive: c.alive, Members: slices.Clone(c.members), Rounds: c.round, LastRound: c.took, LastError: c.failure, Missing: c.permissions.missing}
 	if c.session != nil {
 		s.Session, s.Remaining = c.session.ID(), c.session.Remaining()
 	}
@@ -25,7 +26,10 @@ func (c *Coordinator) State() State {
 
 // stateOf returns the state of a group. The caller holds the mutex.
 func (c *Coordinator) stateOf(g *group) GroupState {
-	s := GroupState{Name: g.Name, Nodes: slices.Clone(g.nodes), Share: g.share, Free: g.free, OtherCounts: maps.Clone(g.otherCounts)}
+	s := GroupState{
+		Name: g.Name, Nodes: slices.Clone(g.nodes), Share: g.share, Free: g.free,
+		OtherCounts: maps.Clone(g.otherCounts), OtherService: g.otherService,
+	}
 	for _, partition := range slices.Sorted(maps.Keys(g.workers)) {
 		w := g.workers[partition]
 		if w.lost || w.released {
@@ -52,10 +56,11 @@ func (c *Coordinator) leaseOf(w *worker) dynamolease.Lease {
 // Health returns nil while the node's renewals succeed. It returns an error that says what is
 // wrong when they have failed for so long that half of the ttl is over (a round and a quarter,
 // where rounds are longer than two fifths of the ttl): then somebody should look, while the node's
-// leases are still good. It returns an error before the node has joined, and after Run has
-// returned. It returns one that wraps [ErrPartitions] when nodes have had different numbers of
-// partitions for an hour: longer than most deployments take, and no reason to restart anything. It
-// makes no request, so that a health check may call it often.
+// leases are still good. It returns an error, too, while another service works one of the groups, or
+// the node lacks a permission (see [State]); before the node has joined; and after Run has returned.
+// It returns one that wraps [ErrPartitions] when nodes have had different numbers of partitions for an
+// hour: longer than most deployments take, and no reason to restart anything. It makes no request, so
+// that a health check may call it often.
 func (c *Coordinator) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +79,7 @@ func (c *Coordinator) Health() error {
 		return c.unhealthy(fmt.Sprintf("the lease of %s/%d has not been renewed for more than %v of the ttl of %v, %v are left",
 			w.groupName, w.partition, unrenewed, c.cfg.TTL, c.leases.remaining(w)))
 	}
-	return c.disagreement()
+	return cmp.Or(c.shared(), c.unable(), c.disagreement())
 }
 
 // unhealthy adds the latest failure, which may be the cause. The caller holds the mutex.

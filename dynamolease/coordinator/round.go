@@ -16,6 +16,7 @@ import (
 // hangs must not keep the node from stopping.
 func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Consistency) error {
 	c.handOver(ctx)
+	c.proveAgain(ctx)
 	session := c.currentSession()
 	if session.Err() != nil {
 		return nil // the heartbeat opens another
@@ -60,11 +61,9 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	return nil
 }
 
-// replaced reports whether the members list this node by a newer session than ours.
+// replaced reports whether the members list this node by a newer process than this one.
 func replaced(members []dynamolease.Member, session *dynamolease.Session) bool {
-	return slices.ContainsFunc(members, func(m dynamolease.Member) bool {
-		return m.Node == session.Node() && m.Session != session.ID() && session.Err() == nil
-	})
+	return slices.ContainsFunc(members, session.ReplacedBy)
 }
 
 // A dueGroup is a group that there is a reason to plan.
@@ -93,6 +92,12 @@ func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred b
 // planGroup plans one group. A node that was refused what it lacks looks once more at once: the others
 // have not waited for it.
 func (c *Coordinator) planGroup(ctx context.Context, l dueGroup, session *dynamolease.Session, look *dynamolease.Look) error {
+	if err := c.claim(ctx, l.group, session, l.nodes); err != nil && ctx.Err() == nil {
+		c.report(ctx, "claim the group "+l.group.Name, err)
+	}
+	if l.group.claimedIn != session.ID() && slices.Contains(l.nodes, c.cfg.Node) {
+		defer func() { l.group.refresh.want(time.Now().Add(c.cfg.Interval)) }()
+	}
 	refused, err := c.balance(ctx, l.group, session, look, l.participants)
 	if refused && err == nil {
 		c.census.look(1)

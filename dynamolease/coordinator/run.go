@@ -18,8 +18,9 @@ import (
 //
 // The error is a [dynamolease.ArgumentError] for a configuration that cannot work, before anything
 // else; [ErrReplaced] when another process has joined under this node's name; a
-// [dynamolease.SetupError] when the table or a permission is missing at the start; or what went
-// wrong with the release at the end.
+// [dynamolease.SetupError] when the table is missing at the start, or a permission without which the
+// node cannot work (what only a takeover needs is told by [Coordinator.Health]); or what went wrong
+// with the release at the end.
 func Run(ctx context.Context, store *dynamolease.Store, cfg Config) error {
 	c, err := New(store, cfg)
 	if err != nil {

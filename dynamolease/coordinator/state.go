@@ -16,6 +16,7 @@ type State struct {
 	Rounds    int64         // since the start
 	LastRound time.Duration // how long the latest took
 	LastError error         // the latest failure of a request or a handler; nil before
+	Missing   error         // permissions that this node will need and lacks, as the check of the start found; nil for none
 }
 
 // A GroupState is what a coordinator knows of one group.
@@ -31,4 +32,8 @@ type GroupState struct {
 	// numbers, as during a deployment that adds partitions; nil where all members agree. Each node works
 	// the partitions that it knows. See [Group.Partitions].
 	OtherCounts map[string]int
+
+	// OtherService is another service that works the group, and still has nodes that take part in it.
+	// This node then takes nothing of the group. It is empty if there is none.
+	OtherService string
 }

@@ -31,7 +31,7 @@ func Query[R any](ctx context.Context, t *Table, r Range, budget *request.Budget
 
 // query is Query, and returns the earliest date of a page, too.
 func query[R any](ctx context.Context, t *Table, r Range, budget *request.Budget, ttl time.Duration, decode func(Item) (R, error)) (rows []R, answer request.Answer, date time.Time, err error) {
-	input := r.input(t.Name)
+	input := r.Input(t.Name)
 	for {
 		var page *dynamodb.QueryOutput
 		page, answer, err = t.page(ctx, input, budget, ttl)
@@ -131,7 +131,8 @@ func again(ctx context.Context, budget *request.Budget, tries int) error {
 	return budget.Again(ctx, errNoTime)
 }
 
-func (r Range) input(table string) *dynamodb.QueryInput {
+// Input returns the request for the first page of the range, strongly consistent.
+func (r Range) Input(table string) *dynamodb.QueryInput {
 	input := &dynamodb.QueryInput{
 		TableName:                 &table,
 		ConsistentRead:            aws.Bool(!r.Eventual),

@@ -14,6 +14,8 @@ const (
 	resultFits   = "as it must be"
 	resultUsable = "usable, but not as it should be"
 	resultReady  = "ready"
+
+	permissionsThere = "all there"
 )
 
 // A Checked reports that the table can be used, with warnings.
@@ -22,11 +24,26 @@ type Checked struct {
 	Result   string   `json:"result"`
 	TTL      string   `json:"ttl"` // DynamoDB's status
 	Warnings []string `json:"warnings"`
+
+	// Permissions says that all that an access needs are there. It is empty if none was asked about.
+	Permissions string `json:"permissions,omitempty"`
 }
 
-// Check checks the table. See [dynamolease.Store.CheckTable].
-func (t *Table) Check(ctx context.Context) (Checked, error) {
-	c, err := t.checked(ctx, (*dynamolease.Store).CheckTable)
+// Check checks the table, and the permissions that each access needs. See
+// [dynamolease.Store.CheckTable] and [dynamolease.Store.CheckAccess].
+func (t *Table) Check(ctx context.Context, accesses ...dynamolease.Access) (Checked, error) {
+	c, err := t.checked(ctx, func(store *dynamolease.Store, ctx context.Context) error {
+		err := store.CheckTable(ctx)
+		for _, access := range accesses {
+			if err == nil {
+				err = store.CheckAccess(ctx, access)
+			}
+		}
+		return err
+	})
+	if err == nil && len(accesses) > 0 {
+		c.Permissions = permissionsThere
+	}
 	if c.Result = resultFits; len(c.Warnings) > 0 {
 		c.Result = resultUsable
 	}
@@ -59,6 +76,9 @@ func (t *Table) checked(ctx context.Context, check func(*dynamolease.Store, cont
 func (c Checked) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table %s: %s\n", c.Table, c.Result)
+	if c.Permissions != "" {
+		fmt.Fprintf(&b, "permissions: %s\n", c.Permissions)
+	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}

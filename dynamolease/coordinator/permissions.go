@@ -1,0 +1,8 @@
+package coordinator
+
+// permissions is what a node knows of the permissions that it needs.
+type permissions struct {
+	proving bool  // a check is under way
+	proved  bool  // all are there
+	missing error // what the latest check found to be missing
+}
