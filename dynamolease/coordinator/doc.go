@@ -48,8 +48,17 @@
 //	                           their next round
 //	the store is unreachable   contexts end when the leases run out; when the store is back, the node
 //	                           opens another session
-//	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute
-//	a handler ignores its end  it holds up its own partition, for the drain timeout
+//	a node is taken off the    it goes on with its work, and is a member again with its next heartbeat
+//	members, and lives
+//	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute;
+//	                           after some failures in a row Health names it
+//	a handler ignores its end  it holds up its own partition, for the drain timeout; then State and
+//	                           Health name it
+//	a hook, the log handler    nothing waits for it; what it holds up is left out, and counted
+//	never returns
 //	a node does not take a partition of its share
 //	                           after some rounds, any node takes it
+//
+// [State] lists each partition that should be worked and is not, with since when and why, as far as
+// this node knows. The causes of contexts say why a lease was lost: see [dynamolease.LossError].
 package coordinator

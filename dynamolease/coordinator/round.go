@@ -30,11 +30,7 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	}
 	c.certain = began.Add(max(look.Next(), minLook))
 	members := look.Members()
-	c.mu.Lock()
-	c.members = members
-	stirred := c.stirred
-	c.stirred = false
-	c.mu.Unlock()
+	c.noteMembers(members, session, consistency)
 	if replaced(members, session) {
 		return ErrReplaced
 	}
@@ -42,6 +38,13 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 		c.greeted = session
 		poke(c.hints) // others have to see the new session
 	}
+	if !listed(members, session) && !broken(err, session) {
+		return nil // the next heartbeat makes it a member again
+	}
+	c.mu.Lock()
+	stirred := c.stirred
+	c.stirred = false
+	c.mu.Unlock()
 	var groups sync.WaitGroup
 	for _, g := range c.groups {
 		if stirred {
@@ -137,6 +140,7 @@ func (c *Coordinator) balance(
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
 	unowned := c.unowned(g, found.owners)
+	c.noteUnowned(g, unowned, rowsErr)
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -157,8 +161,8 @@ func (c *Coordinator) balance(
 // settleDifferences ends the workers that have lost their leases and releases the orphans, so that
 // they can be acquired again. An orphan that it cannot release stays this node's.
 func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *dynamolease.Session, found comparison) {
-	for _, w := range slices.Concat(found.lost, found.missing) {
-		c.endLost(w)
+	for _, l := range slices.Concat(found.lost, found.missing) {
+		c.endLost(l.worker, lostTo(l.to))
 	}
 	for _, partition := range found.orphans {
 		if err := c.release(ctx, g, session, partition); err != nil {
@@ -201,7 +205,7 @@ func (c *Coordinator) holdings(g *group) holdings {
 func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int]string, asOf time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.nodes, g.share, g.free = nodes, p.Share, p.Free
+	g.nodes, g.share = nodes, p.Share
 	g.owners, g.asOf = owners, asOf
 }
 
