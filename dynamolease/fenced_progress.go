@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/dynamolease/dynamolease/internal/rowstore"
@@ -21,6 +22,7 @@ const maxPast = 64
 type progress struct {
 	holder holder
 	epoch  int64
+	loss   atomic.Pointer[LossError] // why the holder has lost the lease; nil if that is not known
 
 	mu   sync.Mutex
 	work string
@@ -142,6 +144,15 @@ func (k *knownWorks) over(key rowstore.Key, h holder) {
 	defer k.mu.Unlock()
 	if p := k.doubted[key]; p != nil && p.holder == h {
 		delete(k.doubted, key)
+	}
+}
+
+// lost notes why a holder has lost its lease.
+func (k *knownWorks) lost(key rowstore.Key, h holder, why *LossError) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.leases[key].Value(); p != nil && p.holder == h {
+		p.loss.Store(why)
 	}
 }
 

@@ -56,6 +56,19 @@ func (l Lease) Revoked() bool {
 	return l.revoked || l.validity.held != nil && l.validity.held.revoked.Load()
 }
 
+// Loss returns why this process has lost the lease, as the [Store.Renew] that left it out has seen:
+// a [LossError]; nil before. It is for a lease with an expiry of its own, and makes no request. What
+// a session has lost is told by [Session.Err].
+func (l Lease) Loss() error {
+	if l.progress == nil {
+		return nil
+	}
+	if loss := l.progress.loss.Load(); loss != nil {
+		return loss
+	}
+	return nil
+}
+
 // Node returns the node that owns the lease: Owner up to the first '#'. A session's lease is owned
 // by the node itself, and a coordinator's lease with an expiry of its own by "node#id".
 func (l Lease) Node() string {

@@ -215,7 +215,7 @@ func (a *acquisition) abandon(ctx context.Context, doubted []string) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(a.ttl, rowstore.Patience))
 		defer cancel()
 		if err := a.undo(ctx, doubted); err != nil {
-			a.store.logger.WarnContext(ctx, "dynamolease: an abandoned acquisition stays until it expires",
+			a.store.beside.WarnContext(ctx, "dynamolease: an abandoned acquisition stays until it expires",
 				"group", a.key.PK[len(leasePrefix):], "key", a.key.SK, "owner", a.holder.owner, "err", err)
 		}
 	})

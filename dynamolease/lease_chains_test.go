@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
@@ -65,7 +66,8 @@ func TestOwnershipAndWorkLS43(t *testing.T) {
 							w.Errorf("%s: %v", fenced, err)
 						}
 					}, nil))
-					if err := own(a); err != nil || refused != 0 {
+					err := own(a)
+					if synctest.Wait(); err != nil || refused != 0 {
 						w.Errorf("%s: %v, %d refusals", ownership, err, refused)
 					}
 				})
@@ -90,7 +92,8 @@ func TestOwnershipAndWorkLS43(t *testing.T) {
 					} else {
 						worker.Path.Next("UpdateItem", meet)
 					}
-					if err := work(worker); err != nil || refused != 0 {
+					err := work(worker)
+					if synctest.Wait(); err != nil || refused != 0 {
 						w.Errorf("%s: %v, %d refusals", fenced, err, refused)
 					}
 				})

@@ -39,10 +39,11 @@ func (s *Store) Renew(ctx context.Context, group string, partitions []int, owner
 	if err := b.Do(ctx); err != nil {
 		return nil, s.explain(err, "renew leases of %s", group)
 	}
-	leases := make([]Lease, 0, len(partitions))
+	leases, me := make([]Lease, 0, len(partitions)), holder{owner: owner}
 	for _, renewed := range b.Rows {
 		if renewed.Lost {
-			s.works.over(renewed.Key, holder{owner: owner})
+			s.works.over(renewed.Key, me)
+			s.works.lost(renewed.Key, me, renewed.Seen().loss(me))
 		}
 		if renewed.Applied != nil {
 			row := renewed.Applied.Row
@@ -70,5 +71,21 @@ func (s *Store) extension(owner string, ttl time.Duration) *rowstore.Bulk[leaseR
 		Next: func(row leaseRow, at rowstore.Moment) (leaseRow, error) {
 			return row.acquired(me, true, ttl, at, s.retention)
 		},
+	}
+}
+
+// loss returns why a row does not let its former holder extend the lease.
+func (r leaseRow) loss(former holder) *LossError {
+	switch {
+	case r.rev == "":
+		return &LossError{Reason: LossGone}
+	case r.owner == "":
+		return &LossError{Reason: LossFreed}
+	case r.holder != former:
+		return &LossError{Reason: LossTaken, Owner: r.owner, Epoch: r.epoch}
+	case r.revoked:
+		return &LossError{Reason: LossRevoked}
+	default:
+		return &LossError{Reason: LossExpired}
 	}
 }

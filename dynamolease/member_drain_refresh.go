@@ -38,6 +38,6 @@ func (s *Store) refreshDrain(ctx context.Context, row drainRow) {
 		},
 	}.Do(ctx, s.rows)
 	if err != nil {
-		s.logger.WarnContext(ctx, "dynamolease: the order to drain was not dated anew, and may go in 30 days", "key", row.key.SK, "err", err)
+		s.beside.WarnContext(ctx, "dynamolease: the order to drain was not dated anew, and may go in 30 days", "key", row.key.SK, "err", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Leave takes node off the members of a service at once, for a graceful shutdown. Leases that it
-// has not released stay its own: those in its sessions until the sessions end. A node that is no
+// has not released stay its own: those in its sessions until the sessions end. A node that lives is a
+// member again with its next heartbeat: [Store.Drain] keeps one from working. A node that is no
 // member is no error. It is a query of the node's rows, and one write for each; the rows stay until
 // DynamoDB's TTL takes them.
 //

@@ -115,10 +115,11 @@ func leavesSessions(w *world) {
 	if got := other.members(); len(got) != 1 || got[0].Node != "n2" {
 		w.Errorf("members %+v", got)
 	}
-	a.beat() // does not bring it back
-	if got := other.members(); len(got) != 1 || got[0].Node != "n2" {
+	a.beat() // it lives: CO17
+	if got := other.members(); len(got) != 2 || got[0].Session != a.session.ID() {
 		w.Errorf("members after a heartbeat %+v", got)
 	}
+	other.leave("n1")
 	if got := other.owners(); len(got) != 1 || got[0].Session != lease.Session || lease.Remaining() != ttl {
 		w.Errorf("owners %+v, %v left: the leases stay", got, lease.Remaining())
 	}

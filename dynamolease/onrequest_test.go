@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,6 +27,7 @@ func (r *told) note(_ context.Context, request dynamolease.Request) {
 
 // take returns what was told since the last time.
 func (r *told) take() []dynamolease.Request {
+	synctest.Wait() // for the queue
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := r.list

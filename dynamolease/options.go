@@ -36,12 +36,16 @@ type Options struct {
 	CheckpointRetention time.Duration
 
 	// OnRequest, if set, is called after each request that the store has made, for metrics: see
-	// [Request]. The goroutine that made the request calls it and waits for it. So OnRequest must
-	// be fast, and safe for concurrent use. If it is set, each request also asks DynamoDB for the
-	// capacity that it consumed, which costs nothing.
+	// [Request]. The calls come one at a time, in order, from a goroutine of their own, so that a
+	// slow one delays no request. At most 10,000 calls wait; further ones are left out, which is
+	// logged. [Store.Close] waits for those that are left. The context has the values of the one that
+	// the request was made with, and no end. If OnRequest is set, each request also asks DynamoDB for
+	// the capacity that it consumed, which costs nothing.
 	OnRequest func(context.Context, Request)
 
-	// Logger gets the few messages that an operator should read. Defaults to [slog.Default].
+	// Logger gets the few messages that an operator should read. Messages about what the store does
+	// in the background wait in a queue, so that a slow handler delays nothing: at most 1,000, and
+	// further ones are left out. Defaults to [slog.Default].
 	Logger *slog.Logger
 
 	// IgnoreWallClock excludes the wall clock when this node measures how much time has passed.

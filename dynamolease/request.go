@@ -2,9 +2,12 @@ package dynamolease
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
+	"github.com/dynamolease/dynamolease/internal/aside"
 	"github.com/dynamolease/dynamolease/internal/request"
 )
 
@@ -32,8 +35,21 @@ const (
 	RequestFailed  RequestOutcome = "failed"  // not done, and a retry does not help
 )
 
-// reporter returns a function that translates each report of the sender and passes it to tell.
-func reporter(tell func(context.Context, Request)) func(context.Context, request.Report) {
+// requestsBehind is how many calls of OnRequest wait at the most: what a renewal of as many leases
+// makes of them at once.
+const requestsBehind = 10_000
+
+// reporter returns a function that translates each report of the sender and passes it to tell, by a
+// queue.
+func reporter(tell func(context.Context, Request), logger *slog.Logger) (func(context.Context, request.Report), *aside.Queue) {
+	queue := aside.New(requestsBehind,
+		func(missed int64) {
+			logger.Warn("dynamolease: OnRequest is too slow, calls were left out", "calls", missed)
+		},
+		func(value any) {
+			logger.Error("dynamolease: OnRequest panicked", "err", fmt.Errorf("panic: %v", value))
+		},
+	)
 	return func(ctx context.Context, r request.Report) {
 		told := Request{Operation: r.Operation, Outcome: requestOutcome(r.Outcome), Duration: r.Took, Err: r.Err}
 		if slices.Contains([]string{"GetItem", "Query", "Scan"}, r.Operation) {
@@ -41,8 +57,9 @@ func reporter(tell func(context.Context, Request)) func(context.Context, request
 		} else {
 			told.WriteUnits = r.Units
 		}
-		tell(ctx, told)
-	}
+		ctx = context.WithoutCancel(ctx)
+		queue.Add(func() { tell(ctx, told) })
+	}, queue
 }
 
 func requestOutcome(outcome request.Outcome) RequestOutcome {

@@ -33,6 +33,7 @@ type Session struct {
 	validity *sessionValidity
 
 	signals atomic.Int64
+	leaving atomic.Bool // the node itself has taken the session off the members
 
 	calls  *rowstore.KeyedLock // one heartbeat at a time, one closing, and one acquisition or release of a lease
 	closed bool                // all is given up; under the lock of a closing
@@ -41,8 +42,11 @@ type Session struct {
 	held    map[rowstore.Key]*heldLease   // leases that were acquired and not released
 	revoked map[rowstore.Key]revokedLease // that it was told to give up, whether it held them or not
 	cause   error                         // why it is over; nil before
-	alarm   *time.Timer                   // at the end of its validity
-	done    chan struct{}
+
+	unanswered error // of the latest heartbeat; nil if it was applied
+
+	alarm *time.Timer // at the end of its validity
+	done  chan struct{}
 }
 
 // OpenSession makes a node a member of its service for ttl (1 s to a year), by a session of its
@@ -105,7 +109,7 @@ func (s *Store) abandonSession(ctx context.Context, k rowstore.Key, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.Patience)
 		defer cancel()
 		if err := s.leave(ctx, k, 0, 0); err != nil {
-			s.logger.WarnContext(ctx, "dynamolease: an abandoned session stays a member until it expires", "session", k.SK, "err", err)
+			s.beside.WarnContext(ctx, "dynamolease: an abandoned session stays a member until it expires", "session", k.SK, "err", err)
 		}
 	})
 }
@@ -141,8 +145,8 @@ func (s *Session) Remaining() time.Duration { return s.validity.remaining() }
 // before.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err returns why the session is over: [ErrSessionLost], possibly wrapped, or [ErrSessionClosed];
-// nil before Done is closed.
+// Err returns why the session is over: [ErrSessionClosed], or [ErrSessionLost] with a [LossError]
+// that says how; nil before Done is closed.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +180,7 @@ func (s *Session) expire() {
 		}
 		return
 	}
-	s.end(ErrSessionLost)
+	s.end(s.expired())
 }
 
 // end ends the session for good, once, and reports whether it was not over before.
@@ -191,4 +195,34 @@ func (s *Session) end(cause error) bool {
 	s.alarm.Stop()
 	close(s.done)
 	return true
+}
+
+// maxLate is by how much a timer comes late at the most, unless the process stood still.
+const maxLate = time.Second
+
+// errNotAnswered is what is behind the end of a session whose heartbeat is on its way still.
+var errNotAnswered = errors.New("a heartbeat was not answered yet")
+
+// expired returns why the session's time is over: the process stood still, or its heartbeats did not
+// get through, or it sent none.
+func (s *Session) expired() error {
+	late := s.store.rows.Time.Elapsed().Max - time.Duration(s.validity.until.Load())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case late > min(maxLate, s.ttl/4):
+		return sessionLost(LossSuspended, nil)
+	case s.unanswered != nil:
+		return sessionLost(LossUnreachable, s.unanswered)
+	default:
+		return sessionLost(LossExpired, nil)
+	}
+}
+
+// attempted notes what became of the latest heartbeat: errNotAnswered while it is on its way, nil
+// once it was applied.
+func (s *Session) attempted(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unanswered = err
 }

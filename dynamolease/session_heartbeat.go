@@ -21,6 +21,7 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 	if err := s.Err(); err != nil {
 		return Member{}, s.store.explain(err, "heartbeat of session %s", s.ID())
 	}
+	s.attempted(errNotAnswered)
 	known, _ := s.store.members.Recall(s.row.key)
 	done, err := rowstore.Change[memberRow]{
 		Key: s.row.key, Cache: s.store.members, Decode: decodeMember, TTL: s.ttl, Start: rowstore.Always[memberRow],
@@ -28,11 +29,16 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 		Hidden:  func(row memberRow) bool { return row.rev != known.Row.rev },
 		Propose: s.propose,
 	}.Do(ctx, s.store.rows)
+	s.attempted(err)
+	var loss *LossError
 	switch {
-	case errors.Is(err, ErrSessionLost), s.validity.remaining() == 0:
+	case errors.As(err, &loss):
+		s.end(sessionLost(loss.Reason, loss.Err))
+		return Member{}, s.store.explain(s.Err(), "heartbeat of session %s", s.ID())
+	case s.validity.remaining() == 0:
 		// An answer that comes after the session's own end does not bring it back, although the row may
 		// say so.
-		s.end(ErrSessionLost)
+		s.end(s.expired())
 		return Member{}, s.store.explain(s.Err(), "heartbeat of session %s", s.ID())
 	case err != nil:
 		return Member{}, s.store.explain(err, "heartbeat of session %s", s.ID())
@@ -43,15 +49,26 @@ func (s *Session) Heartbeat(ctx context.Context) (Member, error) {
 }
 
 // propose extends the row as it is, if it is there and has not expired, neither by the store's
-// clock nor by ours. What others wrote into it (that the node has left) stays. Orders to give
-// leases up do not: they are carried out before the heartbeat.
+// clock nor by ours. What others wrote into it does not stay. Orders to give leases up are carried
+// out before the heartbeat. A node that lives is a member, unless it has left itself: somebody may
+// have taken it for one that has stopped. (A session that was marked as over is not live.)
 func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (rowstore.Proposal[memberRow], error) {
-	if !seen.Row.live(at) || s.validity.remaining() == 0 {
-		return rowstore.Proposal[memberRow]{}, ErrSessionLost
+	switch row := seen.Row; {
+	case s.validity.remaining() == 0:
+		return rowstore.Proposal[memberRow]{}, s.expired()
+	case row.rev == "":
+		return rowstore.Proposal[memberRow]{}, sessionLost(LossGone, nil)
+	case row.over():
+		return rowstore.Proposal[memberRow]{}, sessionLost(LossClosed, nil)
+	case !row.live(at):
+		return rowstore.Proposal[memberRow]{}, sessionLost(LossExpired, nil)
 	}
 	s.obey(parseOrders(seen.Row.revoked)...)
 	next := seen.Row.extended(s.ttl, at)
 	next.revoked = nil
+	if !s.leaving.Load() {
+		next.left = 0
+	}
 	next.signals = max(next.signals, s.signals.Load())
 	return rowstore.Write(next), nil
 }
@@ -65,8 +82,8 @@ func (s *Session) propose(seen rowstore.Known[memberRow], at rowstore.Moment) (r
 // of turn. While others hold leases of a group, they look at its owners every now and then.
 func (s *Session) Signal() { s.signals.Add(1) }
 
-// Leave takes the node off the members at once, so that others do its share of the work as it is
-// released. The session lives on, and its leases with it, for as long as heartbeats are sent. Call
+// Leave takes the node off the members at once and for good, so that others do its share of the work
+// as it is released. The session lives on, and its leases with it, for as long as heartbeats are sent. Call
 // it when the work is about to stop, and [Session.Close] when it has stopped.
 func (s *Session) Leave(ctx context.Context) error {
 	unlock, err := s.calls.Lock(ctx, s.row.key)
@@ -74,6 +91,7 @@ func (s *Session) Leave(ctx context.Context) error {
 		return s.store.explain(err, "leave of session %s", s.ID())
 	}
 	defer unlock()
+	s.leaving.Store(true)
 	return s.store.explain(s.store.leave(ctx, s.row.key, s.ttl, s.validity.remaining()), "leave of session %s", s.ID())
 }
 

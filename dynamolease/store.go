@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dynamolease/dynamolease/internal/aside"
 	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
 )
@@ -20,7 +21,9 @@ type Store struct {
 	rows      *rowstore.Table
 	renewal   Renewal
 	retention retention
-	logger    *slog.Logger
+	logger    *slog.Logger // of calls that wait for their own messages
+	beside    *slog.Logger // of all else
+	queues    []*aside.Queue
 
 	leases  *rowstore.Cache[leaseRow]
 	members *rowstore.Cache[memberRow]
@@ -55,8 +58,12 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 	node := o.nodeClock()
 	clock := o.storeClock(node)
 	sender := request.NewSender(clock, node)
+	beside, records := aside.Logger(o.Logger)
+	queues := []*aside.Queue{records}
 	if o.OnRequest != nil {
-		sender.OnReport(reporter(o.OnRequest))
+		report, reports := reporter(o.OnRequest, beside)
+		sender.OnReport(report)
+		queues = []*aside.Queue{reports, records} // a report may lead to a record
 	}
 	times := &rowstore.Time{Elapsed: node, Store: clock, Slack: o.Clock.Slack, Drift: o.Clock.DriftPPM}
 	members := rowstore.NewCache(func(r memberRow, latest int64) bool { return r.exp < latest })
@@ -75,6 +82,8 @@ func New(client Client, table string, optFns ...func(*Options)) (*Store, error) 
 		renewal:   o.Renewal,
 		retention: retention{row: o.Retention, checkpoint: o.CheckpointRetention},
 		logger:    o.Logger,
+		beside:    beside,
+		queues:    queues,
 		leases:    leases,
 		members:   members,
 		working:   rowstore.NewKeyedLock(),
@@ -109,9 +118,15 @@ func (s *Store) firstEpoch(at rowstore.Moment) int64 {
 }
 
 // Close waits until the background releases of abandoned acquisitions have ended, each within 10
-// seconds, and begins no more of them. A store needs no Close otherwise, and Close gives nothing up:
-// leases and memberships stay until released, left or expired.
-func (s *Store) Close() { s.background.wait() }
+// seconds, and begins no more of them. Then it waits for [Options.OnRequest] and the log handler, a
+// second each at the most. A store needs no Close otherwise, and Close gives nothing up: leases and
+// memberships stay until released, left or expired.
+func (s *Store) Close() {
+	s.background.wait()
+	for _, q := range s.queues {
+		q.Flush(time.Second)
+	}
+}
 
 // explain wraps the error of an operation: what was tried, and what to do where the table or a
 // permission is missing.

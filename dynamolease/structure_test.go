@@ -18,7 +18,7 @@ const module = "github.com/dynamolease/dynamolease/"
 
 // floors are the packages of the library from the ground up. A package imports only packages below it.
 var floors = []string{
-	"internal/jitter", "internal/resync", "internal/elapsed", "internal/storeclock", "internal/request", "internal/rowstore",
+	"internal/aside", "internal/jitter", "internal/resync", "internal/elapsed", "internal/storeclock", "internal/request", "internal/rowstore",
 	"dynamolease", "dynamolease/processlease", "dynamolease/coordinator/internal/plan", "dynamolease/coordinator",
 }
 

@@ -2,6 +2,7 @@ package dynamoleaseotel_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -120,5 +121,56 @@ func TestHandOverUnderWay(t *testing.T) {
 		rounds(3)
 		a.want("over", a.collect(), map[string]float64{"leases.held orders shop": 2, "leases.share orders shop": 2})
 		b.want("over", b.collect(), map[string]float64{"leases.held orders shop": 2, "leases.gained orders shop": 2})
+	})
+}
+
+// CO19: partitions that are not worked are counted by reason, on the nodes that can know.
+func TestIdleCO19(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a, b := w.node("a"), w.node("b")
+		failures, release := new(atomic.Int64), make(chan struct{})
+		handlers := func(c *coordinator.Config) {
+			c.Groups[0].Exclude = []int{0}
+			c.Groups[0].Handler = func(ctx context.Context, assignment coordinator.Assignment) error {
+				switch assignment.Partition {
+				case 1:
+					failures.Add(1)
+					return errors.New("poison")
+				case 2:
+					return nil
+				case 3:
+					<-release
+				}
+				return untilTold(ctx, assignment)
+			}
+		}
+		a.run(5, handlers)
+		rounds(10)
+		idle := func(unowned, excluded, failing, stuck, done float64) map[string]float64 {
+			return map[string]float64{
+				"partitions.idle orders unowned shop": unowned, "partitions.idle orders excluded shop": excluded, "partitions.idle orders malformed shop": 0,
+				"partitions.idle orders failing shop": failing, "partitions.idle orders stuck shop": stuck, "partitions.idle orders done shop": done,
+				"leases.free orders shop": unowned + excluded + failing + stuck + done,
+			}
+		}
+		f := a.collect()
+		a.want("alone", f, idle(0, 1, 1, 0, 1))
+		a.want("alone", f, map[string]float64{
+			"handler.failures orders shop": float64(failures.Load()), "handler.stuck orders shop": 0, "healthy shop": 0, "calls.dropped shop": 0,
+		})
+		heal := a.path.Every("", dynamotest.Hang())
+		time.Sleep(2 * ttl)
+		a.want("cut off", a.collect(), map[string]float64{
+			"partitions.idle orders unowned shop": none, "partitions.idle orders excluded shop": none, "partitions.idle orders stuck shop": 1, "leases.free orders shop": none,
+		})
+		heal()
+		rounds(6)
+		f = a.collect()
+		a.want("there again", f, idle(0, 1, 1, 1, 1))
+		a.want("there again", f, map[string]float64{"handler.stuck orders shop": 1, "handler.failures orders shop": float64(failures.Load())})
+		close(release)
+		b.run(5, handlers)
+		rounds(6)
+		b.want("the other", b.collect(), map[string]float64{"partitions.idle orders excluded shop": 1, "partitions.idle orders stuck shop": 0})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing/synctest"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -27,6 +28,7 @@ type figures struct {
 // collect reads the instruments of a node.
 func (n *node) collect() figures {
 	n.Helper()
+	synctest.Wait() // for what hooks are told beside the work
 	var collected metricdata.ResourceMetrics
 	if err := n.reader.Collect(context.Background(), &collected); err != nil {
 		n.Fatal(err)

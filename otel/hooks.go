@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
@@ -35,6 +37,18 @@ func (m *Metrics) Hooks(cfg coordinator.Config) coordinator.Hooks {
 				next.Lost(lease, cause)
 			}
 		},
+		Failed: func(lease dynamolease.Lease, failures int, err error) {
+			m.failures.Add(ctx, 1, m.with(service, groupKey.String(lease.Group)))
+			if next.Failed != nil {
+				next.Failed(lease, failures, err)
+			}
+		},
+		Stuck: func(lease dynamolease.Lease, since time.Time) {
+			m.stuck.Add(ctx, 1, m.with(service, groupKey.String(lease.Group)))
+			if next.Stuck != nil {
+				next.Stuck(lease, since)
+			}
+		},
 		Renewed: func(took time.Duration, err error) {
 			m.renewalDuration.Record(ctx, took.Seconds(), m.with(service, successKey.Bool(err == nil)))
 			if next.Renewed != nil {
@@ -50,7 +64,9 @@ func (m *Metrics) beginGroups(ctx context.Context, cfg coordinator.Config) {
 	service := serviceKey.String(cfg.Service)
 	for _, g := range cfg.Groups {
 		group := groupKey.String(g.Name)
-		m.gained.Add(ctx, 0, m.with(service, group))
+		for _, counter := range []metric.Int64Counter{m.gained, m.failures, m.stuck} {
+			counter.Add(ctx, 0, m.with(service, group))
+		}
 		for _, cause := range []error{coordinator.ErrRevoked, coordinator.ErrShutdown, coordinator.ErrLost} {
 			m.lost.Add(ctx, 0, m.with(service, group, causeKey.String(causeOf(cause))))
 		}

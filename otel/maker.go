@@ -11,6 +11,11 @@ const (
 	leases   = "{lease}"
 	members  = "{member}"
 	nodes    = "{node}"
+
+	partitions = "{partition}"
+	failures   = "{failure}"
+	handlers   = "{handler}"
+	calls      = "{call}"
 )
 
 // A maker makes instruments, and collects the errors.
@@ -21,6 +26,12 @@ type maker struct {
 
 func (m *maker) counter(name, unit, description string) metric.Int64Counter {
 	made, err := m.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.note(err)
+	return made
+}
+
+func (m *maker) observedCounter(name, unit, description string) metric.Int64ObservableCounter {
+	made, err := m.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
 	m.note(err)
 	return made
 }

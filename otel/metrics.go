@@ -114,6 +114,7 @@ func (m *Metrics) observeCoordinator(to metric.Observer, service string, c *coor
 	}
 	state := c.State()
 	to.ObserveInt64(m.healthy, healthy, m.with(of))
+	to.ObserveInt64(m.dropped, state.Dropped, m.with(of))
 	if state.Session != "" {
 		to.ObserveFloat64(m.remaining, state.Remaining.Seconds(), m.with(of))
 	}
@@ -124,9 +125,28 @@ func (m *Metrics) observeCoordinator(to metric.Observer, service string, c *coor
 	for _, g := range state.Groups {
 		attributes := m.with(of, groupKey.String(g.Name))
 		to.ObserveInt64(m.held, int64(len(g.Leases)), attributes)
+		m.observeIdle(to, g, known, of, groupKey.String(g.Name))
 		if known {
 			to.ObserveInt64(m.share, int64(g.Share), attributes)
 			to.ObserveInt64(m.free, int64(g.Free), attributes)
 		}
+	}
+}
+
+// observeIdle observes how many partitions are not worked, by reason. What a node without a session
+// last saw of the table says nothing any more.
+func (m *Metrics) observeIdle(to metric.Observer, g coordinator.GroupState, known bool, of ...attribute.KeyValue) {
+	count := make(map[coordinator.Reason]int64)
+	for _, p := range g.Idle {
+		count[p.Reason]++
+	}
+	for _, reason := range coordinator.Reasons() {
+		switch reason {
+		case coordinator.Unowned, coordinator.Excluded, coordinator.Malformed:
+			if !known {
+				continue
+			}
+		}
+		to.ObserveInt64(m.idle, count[reason], m.with(append(of, reasonKey.String(string(reason)))...))
 	}
 }

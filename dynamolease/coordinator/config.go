@@ -55,10 +55,18 @@ type Config struct {
 	// LeaseMode is how leases are kept. Defaults to [Sessions].
 	LeaseMode LeaseMode
 
+	// UnhealthyAfter is how many times in a row a handler must fail until [Coordinator.Health] is an
+	// error, with the partition that it fails for. Defaults to 5: some 15 seconds after the first
+	// failure of a handler that fails at once.
+	UnhealthyAfter int
+
 	// Hooks are called with what the node does, for metrics. Defaults to none.
 	Hooks Hooks
 
-	// Logger gets what an operator should know. Defaults to [slog.Default].
+	// Logger gets what an operator should know. Records wait in a queue, so that a slow handler delays
+	// nothing: at most 1,000, and further ones are left out and counted ([State].Dropped). At its end,
+	// Run waits for them at most a second. More than 20 partitions that come or go in a round are one
+	// record with their count. Defaults to [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -122,6 +130,8 @@ const (
 	minInterval     = 50 * time.Millisecond
 	maxPartitions   = 1_000_000
 	maxDrainTimeout = 24 * time.Hour
+
+	defaultUnhealthyAfter = 5
 )
 
 // withDefaults returns a copy of c in which every field has a value.
@@ -134,6 +144,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Look == 0 {
 		c.Look = c.Interval
+	}
+	if c.UnhealthyAfter == 0 {
+		c.UnhealthyAfter = defaultUnhealthyAfter
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -170,6 +183,8 @@ func (c Config) validate() error {
 		return refuse("Config.Look", "%v is out of range, %v to the interval of %v are allowed", c.Look, minLook, c.Interval)
 	case c.LeaseMode != Sessions && c.LeaseMode != PerLease:
 		return refuse("Config.LeaseMode", "must be Sessions or PerLease")
+	case c.UnhealthyAfter < 1:
+		return refuse("Config.UnhealthyAfter", "%d is out of range, at least 1 is needed", c.UnhealthyAfter)
 	case len(c.Groups) == 0:
 		return refuse("Config.Groups", "must not be empty")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/aside"
 )
 
 // A Coordinator is one node's part in a service. Most programs call [Run]; New and
@@ -20,6 +21,9 @@ type Coordinator struct {
 	groups []*group
 	hooks  *hookQueue
 	census *census
+	news   *news
+
+	records *aside.Queue // of the log, on their way to the user's handler
 
 	began   atomic.Bool
 	values  context.Context // handlers' contexts come from it: it has Run's values, and no end
@@ -46,6 +50,11 @@ type Coordinator struct {
 	stopped bool                 // the node acquires nothing any more
 	over    bool                 // Run has returned
 	members []dynamolease.Member
+	absent  *dynamolease.Session // that was alive and not among the members; nil if there is none
+
+	stopBy   time.Time // until when the node may release what it has; zero before it stops
+	stopping []*worker // what it had when it began to stop
+
 	round   int64         // rounds so far
 	took    time.Duration // the latest round
 	failure error         // the latest of a handler or a request
@@ -61,9 +70,11 @@ func New(store *dynamolease.Store, cfg Config) (*Coordinator, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	logger, records := aside.Logger(cfg.Logger)
+	logger = logger.With("service", cfg.Service, "node", cfg.Node)
 	c := &Coordinator{
-		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, cfg.Logger), census: newCensus(cfg),
-		logger: cfg.Logger.With("service", cfg.Service, "node", cfg.Node),
+		store: store, cfg: cfg, leases: newLeaseManager(store, cfg), hooks: newHookQueue(cfg.Hooks, logger), census: newCensus(cfg),
+		logger: logger, records: records, news: &news{logger: logger},
 		values: context.Background(), wake: make(chan struct{}, 1), asked: make(chan struct{}, 1), told: make(chan struct{}, 1), hints: make(chan struct{}, 1),
 	}
 	for _, g := range cfg.Groups {

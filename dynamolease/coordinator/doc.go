@@ -57,12 +57,21 @@
 //	                           the node takes nothing of it, and says so
 //	a permission is missing    Run fails at the start if the node cannot work; what only a takeover
 //	                           needs is told
-//	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute
-//	a handler ignores its end  it holds up its own partition, for the drain timeout
+//	a node is taken off the    it goes on with its work, and is a member again with its next heartbeat
+//	members, and lives
+//	a handler fails, panics    it is called again, after a delay that grows from 1 second to 1 minute;
+//	                           after some failures in a row Health names it
+//	a handler ignores its end  it holds up its own partition, for the drain timeout; then State and
+//	                           Health name it
+//	a hook, the log handler    nothing waits for it; what it holds up is left out, and counted
+//	never returns
 //	a node does not take a partition of its share
 //	                           after some rounds, any node takes it
 //	a node excludes partitions, or knows fewer
 //	                           the others take them at once, and it has others in their place where it can
 //	nodes have different numbers of partitions
 //	                           each works those that it knows, and says so: [GroupState.OtherCounts]
+//
+// [State] lists each partition that should be worked and is not, with since when and why, as far as
+// this node knows. The causes of contexts say why a lease was lost: see [dynamolease.LossError].
 package coordinator

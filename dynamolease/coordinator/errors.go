@@ -2,18 +2,21 @@ package coordinator
 
 import "errors"
 
-// Why the context of a handler has ended, see [context.Cause].
+// Why the context of a handler has ended, see [context.Cause]. Compare with [errors.Is]: the cause
+// says more, where this node knows more.
 var (
 	// ErrRevoked is the cause when the node gives the partition to another node, or an operator has
-	// taken it: finish what must not stay half done, and return. The lease is kept until then.
+	// taken it (the cause then wraps a [dynamolease.LossError]): finish what must not stay half done, and return. The lease is kept until then.
 	ErrRevoked = errors.New("partition revoked: this node gives it up")
 
-	// ErrShutdown is the cause when this node stops: finish what must not stay half done, and
+	// ErrShutdown is the cause when this node stops (because it was replaced, if the cause wraps
+	// [ErrReplaced]): finish what must not stay half done, and
 	// return. The lease is kept until then.
 	ErrShutdown = errors.New("the coordinator shuts down")
 
 	// ErrLost is the cause when the lease is over: return at once, and write nothing more. Another
-	// node may work the partition already.
+	// node may work the partition already. The cause wraps a [dynamolease.LossError] that says why the
+	// lease is over, as far as this node knows.
 	ErrLost = errors.New("lease lost")
 )
 

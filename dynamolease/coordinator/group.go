@@ -27,7 +27,7 @@ type group struct {
 	workers map[int]*worker // by partition: those of this node, and those that end
 	nodes   []string        // that took part in the latest round
 	share   int             // of this node, by the latest plan
-	free    int             // partitions without an owner, by the latest plan
+	unowned []Partition     // that no node works, by the latest look at the owners; in order
 	owners  map[int]string  // the node of each lease, as it was read last
 	asOf    time.Time       // when that was
 

@@ -26,6 +26,7 @@ type handover struct {
 func (c *Coordinator) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TTL) // of all together: then the leases expire
 	defer cancel()
+	defer c.news.tell()
 	var releases sync.WaitGroup
 	slots := make(chan struct{}, requestsInFlight)
 	for _, h := range c.ready() {
@@ -45,10 +46,11 @@ func (c *Coordinator) ready() []handover {
 	defer c.mu.Unlock()
 	var list []handover
 	for _, g := range c.groups {
+		c.watchStuck(g)
 		for partition, w := range g.workers {
 			switch {
-			case context.Cause(w.ctx) == ErrLost || w.lost || w.ending && c.leases.remaining(w) == 0:
-				c.endLocked(w, ErrLost, 0)
+			case w.lost || errors.Is(context.Cause(w.ctx), ErrLost) || w.ending && !w.released && c.leases.remaining(w) == 0:
+				c.endLocked(w, lost(c.leases.ended(w)), 0)
 				if w.returned() {
 					g.drop(partition)
 				}
@@ -81,7 +83,7 @@ func (c *Coordinator) giveAway(ctx context.Context, h handover) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.released = true
+	w.release()
 	if w.returned() && g.workers[w.partition] == w {
 		g.drop(w.partition)
 	}

@@ -110,12 +110,21 @@ func grouped(change func(g *coordinator.Group)) setting {
 // prepare makes a node that has not begun yet. Its handlers are watched.
 func (w *world) prepare(name string, partitions int, settings ...setting) *node {
 	w.Helper()
+	return w.prepareWith(nil, name, partitions, settings...)
+}
+
+// prepareWith makes a node whose store has an option more.
+func (w *world) prepareWith(option func(*dynamolease.Options), name string, partitions int, settings ...setting) *node {
+	w.Helper()
 	n := &node{w: w, name: name, path: w.server.VirtualTransport(), clock: newClock(), over: make(chan struct{})}
 	w.Cleanup(n.path.Close)
 	var err error
 	n.store, err = dynamolease.New(n.path.Client(), w.table, func(o *dynamolease.Options) {
 		o.Elapsed = n.Elapsed
 		o.Logger = slog.New(slog.DiscardHandler)
+		if option != nil {
+			option(o)
+		}
 	})
 	if err != nil {
 		w.Fatal(err)

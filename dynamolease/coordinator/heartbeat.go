@@ -71,12 +71,13 @@ func (c *Coordinator) newSession(ctx context.Context) (*dynamolease.Session, err
 
 // endWorkers ends the workers whose leases end with a session.
 func (c *Coordinator) endWorkers(session *dynamolease.Session) {
+	defer c.news.tell()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.groups {
 		for _, w := range g.workers {
 			if c.leases.endsWith(session, w) {
-				c.endLocked(w, ErrLost, 0)
+				c.endLocked(w, lost(session.Err()), 0)
 			}
 		}
 	}
@@ -143,6 +144,7 @@ func (c *Coordinator) keep(ctx context.Context) error {
 	renewing.Go(func() { renewErr = c.leases.renew(ctx, c.groups, c.held, c.endLost) })
 	err := c.heartbeat(ctx)
 	renewing.Wait()
+	c.news.tell()
 	return errors.Join(renewErr, err)
 }
 
@@ -167,7 +169,7 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	if openErr := c.open(ctx); openErr != nil {
 		return errors.Join(err, openErr)
 	}
-	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID())
+	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID(), "err", session.Err())
 	return err
 }
 
@@ -179,7 +181,7 @@ func (c *Coordinator) endRevoked(session *dynamolease.Session) {
 	for _, g := range c.groups {
 		for _, w := range g.workers {
 			if w.session == session && w.lease.Load().Revoked() {
-				c.endLocked(w, ErrRevoked, g.DrainTimeout)
+				c.endLocked(w, errOperator, g.DrainTimeout)
 			}
 		}
 	}

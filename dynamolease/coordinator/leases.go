@@ -31,16 +31,17 @@ type leaseManager interface {
 	// turn zero by an attempt to release the lease, as the lease's own Remaining does.
 	remaining(w *worker) time.Duration
 
+	// ended returns why the lease of a worker has run out, as far as this process knows.
+	ended(w *worker) error
+
 	// renew extends the leases that the session's heartbeat does not extend. held returns the
-	// workers of a group whose leases the node keeps; lost is called for each whose lease is over.
-	renew(ctx context.Context, groups []*group, held func(*group) map[int]*worker, lost func(*worker)) error
+	// workers of a group whose leases the node keeps; lost is called for each whose lease is over,
+	// with why it is.
+	renew(ctx context.Context, groups []*group, held func(*group) map[int]*worker, lost func(*worker, error)) error
 
 	// overdue returns a worker whose lease needs a renewal of its own and has less than enough
 	// left; nil if there is none. The caller holds the coordinator's mutex.
 	overdue(groups []*group, enough time.Duration) *worker
-
-	// close releases what the node holds still, and ends the session.
-	close(ctx context.Context, s *dynamolease.Session, groups []*group, held func(*group) map[int]*worker) error
 }
 
 func newLeaseManager(store *dynamolease.Store, cfg Config) leaseManager {

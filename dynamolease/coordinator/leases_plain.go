@@ -42,6 +42,7 @@ func (p plainLeases) owns(_ *dynamolease.Session, lease dynamolease.Lease) bool 
 
 func (plainLeases) watch(w *worker) {
 	w.expiry = time.AfterFunc(time.Hour, func() { expire(w) }) // expire needs the timer
+	w.renewal.Store(&renewal{ends: time.Now().Add(w.lease.Load().Remaining())})
 	w.expiry.Reset(w.lease.Load().Remaining())
 }
 
@@ -53,17 +54,19 @@ func expire(w *worker) {
 		return
 	}
 	w.invalid.Store(true)
-	w.cancel(ErrLost)
+	w.cancel(lost(w.renewal.Load().loss()))
 }
 
 func (plainLeases) endsWith(*dynamolease.Session, *worker) bool { return false }
+
+func (plainLeases) ended(w *worker) error { return w.renewal.Load().loss() }
 
 func (plainLeases) remaining(w *worker) time.Duration { return w.lease.Load().Remaining() }
 
 // renew renews all groups at the same time: a group that waits must not cost the others their
 // leases.
 func (p plainLeases) renew(
-	ctx context.Context, groups []*group, held func(*group) map[int]*worker, lost func(*worker),
+	ctx context.Context, groups []*group, held func(*group) map[int]*worker, lost func(*worker, error),
 ) error {
 	errs := make([]error, len(groups))
 	var running sync.WaitGroup
@@ -76,20 +79,28 @@ func (p plainLeases) renew(
 
 // renewGroup renews the leases of a group. When the request fails, they keep what they have left.
 func (p plainLeases) renewGroup(
-	ctx context.Context, g *group, workers map[int]*worker, lost func(*worker),
+	ctx context.Context, g *group, workers map[int]*worker, lost func(*worker, error),
 ) error {
 	for partition, w := range workers {
 		if w.lease.Load().Remaining() == 0 { // after a suspension: an expired lease does not come back
-			lost(w)
+			lost(w, w.renewal.Load().loss())
 			delete(workers, partition)
+			continue
 		}
+		w.attempted(errNotAnswered)
 	}
 	leases, err := p.store.Renew(ctx, g.Name, slices.Collect(maps.Keys(workers)), p.owner, p.ttl)
 	malformed, readable := g.malformed(err)
 	if !readable {
+		for _, w := range workers {
+			w.attempted(err)
+		}
 		return err
 	}
 	for partition := range malformed { // it keeps what it has left
+		if w := workers[partition]; w != nil {
+			w.attempted(err)
+		}
 		delete(workers, partition)
 	}
 	for _, lease := range leases {
@@ -99,7 +110,7 @@ func (p plainLeases) renewGroup(
 		}
 	}
 	for _, w := range workers { // Renew leaves a lost lease out
-		lost(w)
+		lost(w, w.lease.Load().Loss())
 	}
 	return err
 }
@@ -107,6 +118,7 @@ func (p plainLeases) renewGroup(
 // extend gives a worker its renewed lease.
 func extend(w *worker, lease dynamolease.Lease) {
 	w.lease.Store(&lease)
+	w.renewal.Store(&renewal{ends: time.Now().Add(lease.Remaining())})
 	w.expiry.Reset(lease.Remaining())
 }
 
@@ -119,19 +131,4 @@ func (plainLeases) overdue(groups []*group, enough time.Duration) *worker {
 		}
 	}
 	return nil
-}
-
-func (p plainLeases) close(
-	ctx context.Context, s *dynamolease.Session, groups []*group, held func(*group) map[int]*worker,
-) error {
-	var errs []error
-	for _, g := range groups {
-		for partition := range held(g) {
-			errs = append(errs, p.release(ctx, s, g.Name, partition))
-		}
-	}
-	if s.Err() == nil {
-		errs = append(errs, s.Close(ctx))
-	}
-	return errors.Join(errs...)
 }

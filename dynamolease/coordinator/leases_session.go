@@ -32,18 +32,10 @@ func (sessionLeases) endsWith(s *dynamolease.Session, w *worker) bool { return w
 
 func (sessionLeases) remaining(w *worker) time.Duration { return w.session.Remaining() }
 
-func (sessionLeases) renew(context.Context, []*group, func(*group) map[int]*worker, func(*worker)) error {
+func (sessionLeases) ended(w *worker) error { return w.session.Err() }
+
+func (sessionLeases) renew(context.Context, []*group, func(*group) map[int]*worker, func(*worker, error)) error {
 	return nil
 }
 
 func (sessionLeases) overdue([]*group, time.Duration) *worker { return nil }
-
-// close needs no list of the leases: the session releases those that it has.
-func (sessionLeases) close(
-	ctx context.Context, s *dynamolease.Session, _ []*group, _ func(*group) map[int]*worker,
-) error {
-	if s.Err() != nil {
-		return nil
-	}
-	return s.Close(ctx)
-}

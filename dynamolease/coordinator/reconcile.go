@@ -17,10 +17,16 @@ type holdings struct {
 type comparison struct {
 	owners  map[int]string  // the node that owns each partition; empty where that takes no part
 	held    map[int]*worker // the workers that still have their lease
-	lost    []*worker       // the workers whose partition another holder has acquired
-	missing []*worker       // the workers whose partition is not this node's as they have it
+	lost    []lostWorker    // the workers whose partition another holder has acquired
+	missing []lostWorker    // the workers whose partition is not this node's as they have it
 	ending  map[int]bool    // partitions that the node cannot take: a worker of it ends or is lost
 	orphans []int           // partitions that the node owns and does not work
+}
+
+// A lostWorker is a worker and the lease that took its place, without an owner where none did.
+type lostWorker struct {
+	worker *worker
+	to     dynamolease.Lease
 }
 
 // reconcile compares the leases in the table with the workers of a node, and changes nothing.
@@ -40,9 +46,11 @@ func reconcile(
 	for partition := range malformed {
 		c.owners[partition] = ""
 	}
-	owned, latest := make(map[int]int64), make(map[int]int64)
+	owned, latest := make(map[int]int64), make(map[int]dynamolease.Lease, len(h.held))
 	for _, lease := range leases {
-		latest[lease.Partition] = lease.Epoch
+		if h.held[lease.Partition] != nil {
+			latest[lease.Partition] = lease
+		}
 		switch holder := lease.Node(); {
 		case owns(lease):
 			owned[lease.Partition] = lease.Epoch
@@ -57,10 +65,10 @@ func reconcile(
 		switch epoch, ok := owned[partition]; {
 		case malformed[partition], ok && epoch == w.epoch:
 			continue
-		case latest[partition] > w.epoch:
-			c.lost = append(c.lost, w)
+		case latest[partition].Epoch > w.epoch:
+			c.lost = append(c.lost, lostWorker{w, latest[partition]})
 		default:
-			c.missing = append(c.missing, w)
+			c.missing = append(c.missing, lostWorker{w, latest[partition]})
 		}
 		delete(c.held, partition)
 		c.ending[partition] = true
@@ -79,9 +87,9 @@ func reconcile(
 // What another holder has acquired since is so for ever.
 func (c *comparison) believe() (doubtful bool) {
 	doubtful = len(c.missing)+len(c.orphans) > 0
-	for _, w := range c.missing {
-		c.held[w.partition] = w
-		delete(c.ending, w.partition)
+	for _, l := range c.missing {
+		c.held[l.worker.partition] = l.worker
+		delete(c.ending, l.worker.partition)
 	}
 	c.missing, c.orphans = nil, nil
 	return doubtful

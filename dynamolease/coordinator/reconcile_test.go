@@ -35,9 +35,11 @@ func TestReconcile(t *testing.T) {
 	if held := map[int]*worker{0: kept, 4: unreadable}; !maps.Equal(got.held, held) {
 		t.Errorf("held %v, want %v", got.held, held)
 	}
-	slices.SortFunc(got.lost, func(a, b *worker) int { return a.partition - b.partition })
-	slices.SortFunc(got.missing, func(a, b *worker) int { return a.partition - b.partition })
-	if !slices.Equal(got.lost, []*worker{taken, old}) || !slices.Equal(got.missing, []*worker{gone}) {
+	slices.SortFunc(got.lost, func(a, b lostWorker) int { return a.worker.partition - b.worker.partition })
+	lost := func(l lostWorker, w *worker, owner string, epoch int64) bool {
+		return l.worker == w && l.to.Owner == owner && l.to.Epoch == epoch
+	}
+	if len(got.lost) != 2 || !lost(got.lost[0], taken, "b#1", 8) || !lost(got.lost[1], old, "a#1", 9) || len(got.missing) != 1 || !lost(got.missing[0], gone, "", 0) {
 		t.Errorf("lost %v, missing %v", got.lost, got.missing)
 	}
 	if ending := map[int]bool{1: true, 2: true, 3: true, 5: true}; !maps.Equal(got.ending, ending) {

@@ -17,7 +17,6 @@ func TestRefreshWithoutSignals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(w *world){
 		"given up by a node that leaves":         leaversSilent,
-		"taken off the members by an operator":   takenOffSilent,
 		"left by a former process of the node":   restartedSilent,
 		"held by a program that does not signal": strangersSilent,
 		"one starts to signal as another leaves": signalsInExchange,
@@ -60,14 +59,6 @@ func leaversSilent(w *world) {
 	d.cancel()
 	w.within(70*round, "worked by the other", func() bool { return len(w.works(a)) == quietly*2/3 })
 	<-d.over
-}
-
-func takenOffSilent(w *world) {
-	a, d := silentFleet(w)
-	if err := w.look().Leave(w.Context(), w.service, d.name); err != nil {
-		w.Fatal(err)
-	}
-	w.within(70*round, "worked by the other", func() bool { return len(w.works(a)) == quietly*2/3 })
 }
 
 func restartedSilent(w *world) {

@@ -31,11 +31,7 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	}
 	c.certain = began.Add(max(look.Next(), minLook))
 	members := look.Members()
-	c.mu.Lock()
-	c.members = members
-	stirred := c.stirred
-	c.stirred = false
-	c.mu.Unlock()
+	c.noteMembers(members, session, consistency)
 	if replaced(members, session) {
 		return ErrReplaced
 	}
@@ -46,6 +42,13 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	if c.settling(members, began) {
 		return nil
 	}
+	if !listed(members, session) && !broken(err, session) {
+		return nil // the next heartbeat makes it a member again
+	}
+	c.mu.Lock()
+	stirred := c.stirred
+	c.stirred = false
+	c.mu.Unlock()
 	c.census.observe(members)
 	due := c.due(ctx, look, stirred)
 	c.census.look(len(due))
@@ -163,7 +166,8 @@ func (c *Coordinator) balance(
 	c.note(g, p.nodes, planned, found.owners, now)
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
-	unowned := c.unowned(g, v)
+	unowned, excluded := c.unowned(g, v)
+	c.noteUnowned(g, unowned, excluded, rowsErr)
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -185,8 +189,8 @@ func (c *Coordinator) balance(
 // settleDifferences ends the workers that have lost their leases and releases the orphans, so that
 // they can be acquired again. An orphan that it cannot release stays this node's.
 func (c *Coordinator) settleDifferences(ctx context.Context, g *group, session *dynamolease.Session, found comparison) {
-	for _, w := range slices.Concat(found.lost, found.missing) {
-		c.endLost(w)
+	for _, l := range slices.Concat(found.lost, found.missing) {
+		c.endLost(l.worker, lostTo(l.to))
 	}
 	for _, partition := range found.orphans {
 		if err := c.release(ctx, g, session, partition); err != nil {
@@ -230,7 +234,7 @@ func (c *Coordinator) holdings(g *group) holdings {
 func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int]string, asOf time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.nodes, g.share, g.free = nodes, p.Share, p.Free
+	g.nodes, g.share = nodes, p.Share
 	g.owners, g.asOf = owners, asOf
 }
 
@@ -248,18 +252,22 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 	}
 }
 
-// unowned returns the partitions that neither have an owner nor are worked here, and that some node may
-// take. State shows how many they are.
-func (c *Coordinator) unowned(g *group, v plan.View) map[int]bool {
+// unowned returns the partitions that neither have an owner nor are worked here: those that some node may
+// take, and those of this node's number that none may.
+func (c *Coordinator) unowned(g *group, v plan.View) (unowned, excluded map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	unowned := make(map[int]bool)
-	for partition := range v.Partitions() {
+	unowned, excluded = make(map[int]bool), make(map[int]bool)
+	for partition := range max(v.Partitions(), g.Partitions) {
 		_, owned := v.Owners[partition]
-		if w := g.workers[partition]; !owned && (w == nil || w.released || w.lost) && v.Takeable(partition) {
+		if w := g.workers[partition]; owned || w != nil && !w.released && !w.lost {
+			continue
+		}
+		if v.Takeable(partition) {
 			unowned[partition] = true
+		} else if partition < g.Partitions {
+			excluded[partition] = true
 		}
 	}
-	g.free = len(unowned)
-	return unowned
+	return unowned, excluded
 }

@@ -13,6 +13,10 @@ import (
 // waits for the handlers, each at most for its DrainTimeout, releases everything, and leaves the
 // service, in this order. The node's heartbeat goes on meanwhile. Run then returns nil.
 //
+// That takes the longest DrainTimeout and 5 seconds at the most, whatever hangs: the store, a hook, or
+// the log handler. What was not released by then is named in the error, and is free when its lease
+// expires. A handler that has not returned by then goes on.
+//
 // While the store cannot be reached, Run goes on trying. Leases run out by themselves, and handlers
 // are told.
 //
@@ -38,10 +42,10 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	c.values = context.WithoutCancel(ctx)
 	requests, stop := context.WithCancel(c.values)
 	defer c.finish()
-	defer c.hooks.run()()
 	defer c.running.Wait()
 	defer stop()
 	defer c.hinting(requests)()
+	defer context.AfterFunc(ctx, func() { c.stopUntil() })()
 	if err := c.join(ctx); err != nil || c.currentSession() == nil {
 		return err
 	}
@@ -52,10 +56,12 @@ func (c *Coordinator) Run(ctx context.Context) error {
 		c.beat(beating)
 	})
 	err := c.rounds(ctx)
-	c.drain(requests)
+	stopping, stopAll := context.WithDeadline(requests, c.stopUntil())
+	defer stopAll()
+	c.drain(stopping, err)
 	stopBeating()
 	<-beats
-	return errors.Join(err, c.leave(requests))
+	return errors.Join(err, c.leave(stopping))
 }
 
 // rounds plans, once each interval and when there is a reason to, until ctx ends or this node was
@@ -127,11 +133,6 @@ func (c *Coordinator) finishRound(took time.Duration) {
 	c.round++
 	c.took = took
 	c.mu.Unlock()
+	c.news.tell()
 	c.hooks.round(c.State)
-}
-
-func (c *Coordinator) finish() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
 }

@@ -17,6 +17,7 @@ type State struct {
 	LastRound time.Duration // how long the latest took
 	LastError error         // the latest failure of a request or a handler; nil before
 	Missing   error         // permissions that this node will need and lacks, as the check of the start found; nil for none
+	Dropped   int64         // calls of hooks and log records that were left out, because earlier ones are too slow
 }
 
 // A GroupState is what a coordinator knows of one group.
@@ -24,7 +25,8 @@ type GroupState struct {
 	Name       string
 	Nodes      []string            // that took part in the latest round, in order
 	Share      int                 // of this node
-	Free       int                 // partitions without an owner that some node may take, as the latest plan saw it
+	Free       int                 // partitions that should be worked and are not, as far as this node knows: see Idle
+	Idle       []Partition         // these, with since when and why; and stuck ones that other nodes work by now
 	Leases     []dynamolease.Lease // of this node, in partition order
 	HandingOff int                 // how many of these the node hands over
 

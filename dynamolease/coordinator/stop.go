@@ -2,14 +2,41 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
+// What a stop takes at the most, beyond the longest drain timeout: to release and to leave, and then
+// for what hooks and log handlers have to be told. A second more is for a hint that is under way.
+const (
+	releaseTimeout = 3 * time.Second
+	tellTimeout    = time.Second
+)
+
+// stopUntil notes that the node stops from now on, unless it does already, and returns until when it may
+// make requests.
+func (c *Coordinator) stopUntil() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopBy.IsZero() {
+		longest := time.Duration(0)
+		for _, g := range c.groups {
+			longest = max(longest, g.DrainTimeout)
+		}
+		c.stopBy = time.Now().Add(longest + releaseTimeout)
+	}
+	return c.stopBy
+}
+
 // drain ends all handlers and waits until they have returned, each at most for its group's drain
 // timeout. It releases each partition when its handler has returned. The heartbeat goes on
-// meanwhile.
-func (c *Coordinator) drain(ctx context.Context) {
-	c.shutDownWorkers()
+// meanwhile. why is what makes the node stop; nil when its context has ended.
+func (c *Coordinator) drain(ctx context.Context, why error) {
+	cause := ErrShutdown
+	if why != nil {
+		cause = fmt.Errorf("%w: %w", ErrShutdown, why)
+	}
+	c.shutDownWorkers(cause)
 	c.running.Go(func() { c.leaveMembers(ctx) })
 	for busy := true; busy; c.handOver(ctx) { // once more after the last has returned
 		var wait time.Duration
@@ -25,13 +52,16 @@ func (c *Coordinator) drain(ctx context.Context) {
 }
 
 // shutDownWorkers has the node acquire nothing any more, and ends the contexts of all handlers.
-func (c *Coordinator) shutDownWorkers() {
+func (c *Coordinator) shutDownWorkers(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = true
 	for _, g := range c.groups {
 		for _, w := range g.workers {
-			c.endLocked(w, ErrShutdown, g.DrainTimeout)
+			c.endLocked(w, cause, g.DrainTimeout)
+			if !w.over() {
+				c.stopping = append(c.stopping, w)
+			}
 			if w.lost { // there is nothing to keep, but no handler may run when the node has stopped
 				w.deadline = time.Now().Add(g.DrainTimeout)
 			}
@@ -69,7 +99,32 @@ func (c *Coordinator) draining() (wait time.Duration, busy bool) {
 
 // leave releases what drain could not release, and ends the session: the node's row is over then.
 func (c *Coordinator) leave(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(c.cfg.TTL, 5*time.Second))
-	defer cancel()
-	return c.leases.close(ctx, c.currentSession(), c.groups, c.held)
+	if c.cfg.LeaseMode == PerLease {
+		c.handOver(ctx)
+	}
+	session := c.currentSession()
+	if session.Err() != nil {
+		return c.unreleased(nil)
+	}
+	err := session.Close(ctx)
+	if err == nil && c.cfg.LeaseMode == Sessions {
+		c.mu.Lock()
+		for _, w := range c.stopping {
+			w.release()
+		}
+		c.mu.Unlock()
+	}
+	return c.unreleased(err)
+}
+
+// finish ends what the node tells. The hooks come first: they may lead to records.
+func (c *Coordinator) finish() {
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
+	c.news.tell()
+	by := time.Now().Add(tellTimeout)
+	c.hooks.calls.Flush(time.Until(by))
+	c.hooks.calls.Close()
+	c.records.Flush(time.Until(by))
 }

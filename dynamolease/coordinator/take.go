@@ -10,6 +10,10 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator/internal/plan"
 )
 
+// spareTimeout bounds the release of a partition that was acquired too late. If it fails, the lease is
+// an orphan: it is found in the next round, or ends with the session.
+const spareTimeout = time.Second
+
 // maxRefused is after how many refusals a node stops to acquire, and looks again.
 const maxRefused = 32
 
@@ -134,7 +138,7 @@ func (c *Coordinator) acquireOne(
 	}
 	started, spare := c.start(g, session, lease)
 	if spare {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.TTL)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spareTimeout) // the round waits for it
 		defer cancel()
 		err = c.release(ctx, g, session, partition)
 	}

@@ -10,12 +10,6 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// Delays between the calls of a handler that fails.
-const (
-	firstRestart = time.Second
-	maxRestart   = time.Minute
-)
-
 // start begins to work a partition that was acquired, and reports whether it did. It does not when
 // the partition has a worker already, which then has the lease; nor when the node has begun to stop
 // or the lease is over by now: then the lease is spare.
@@ -34,7 +28,7 @@ func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamo
 	c.leases.watch(w)
 	go c.work(g, w)
 	c.hooks.gained(lease)
-	c.logger.Info("dynamolease: partition gained", "group", w.groupName, "partition", w.partition, "epoch", w.epoch)
+	c.news.add("gained", w, nil)
 	return true, false
 }
 
@@ -43,18 +37,20 @@ func (c *Coordinator) start(g *group, session *dynamolease.Session, lease dynamo
 func (c *Coordinator) work(g *group, w *worker) {
 	defer c.wakePlanning()
 	defer close(w.done)
-	logger := c.cfg.Logger.With("group", w.groupName, "partition", w.partition, "epoch", w.epoch)
 	for delay := firstRestart; ; delay = min(2*delay, maxRestart) {
 		began := time.Now()
+		c.calling(w)
 		err := call(g.Handler, w)
-		if err == nil || w.ctx.Err() != nil {
+		switch {
+		case w.ctx.Err() != nil:
 			return
-		}
-		if time.Since(began) > maxRestart {
+		case err == nil:
+			c.finished(w)
+			return
+		case time.Since(began) > maxRestart:
 			delay = firstRestart // it worked for a while
 		}
-		logger.ErrorContext(w.ctx, "dynamolease: handler failed, it is called again", "err", err, "delay", delay)
-		c.failed(err)
+		c.handlerFailed(w, newFailure(err), delay)
 		if !sleep(w.ctx, delay, nil) || !c.resume(w) {
 			return
 		}
@@ -82,7 +78,7 @@ func (c *Coordinator) resume(w *worker) bool {
 			w.resumed = lease
 			return true
 		case errors.As(err, &fenced):
-			c.endLost(w)
+			c.endLost(w, lostTo(fenced.Holder))
 			return false
 		}
 		c.failed(err)
@@ -100,11 +96,11 @@ func (c *Coordinator) end(w *worker, cause error, drain time.Duration) {
 	c.endLocked(w, cause, drain)
 }
 
-// endLost ends the context of a worker whose lease is over.
-func (c *Coordinator) endLost(w *worker) { c.end(w, ErrLost, 0) }
+// endLost ends the context of a worker whose lease is over, and says why it is.
+func (c *Coordinator) endLost(w *worker, why error) { c.end(w, lost(why), 0) }
 
 func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
-	if cause == ErrLost && w.lose() {
+	if errors.Is(cause, ErrLost) && w.lose(cause) {
 		c.stirred = true
 		c.signal(c.session)
 	}
@@ -116,7 +112,7 @@ func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
 	w.cancel(cause)
 	cause = context.Cause(w.ctx) // the lease's expiry may have been faster
 	c.hooks.lost(*w.lease.Load(), cause)
-	c.logger.Info("dynamolease: partition "+verb(cause), "group", w.groupName, "partition", w.partition, "epoch", w.epoch)
+	c.news.add(verb(cause), w, cause)
 	if w.returned() {
 		c.wakePlanning()
 	} else if !w.lost {
@@ -125,7 +121,7 @@ func (c *Coordinator) endLocked(w *worker, cause error, drain time.Duration) {
 }
 
 func verb(cause error) string {
-	if cause == ErrLost {
+	if errors.Is(cause, ErrLost) {
 		return "lost"
 	}
 	return "handed over"
@@ -137,7 +133,7 @@ func (c *Coordinator) held(g *group) map[int]*worker {
 	defer c.mu.Unlock()
 	workers := make(map[int]*worker, len(g.workers))
 	for partition, w := range g.workers {
-		if context.Cause(w.ctx) != ErrLost && !(w.ending && c.leases.remaining(w) == 0) {
+		if !w.released && !errors.Is(context.Cause(w.ctx), ErrLost) && !(w.ending && c.leases.remaining(w) == 0) {
 			workers[partition] = w
 		}
 	}

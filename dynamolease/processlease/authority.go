@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
+	"github.com/dynamolease/dynamolease/internal/aside"
 	"github.com/dynamolease/dynamolease/internal/elapsed"
 	"github.com/dynamolease/dynamolease/internal/request"
 	"github.com/dynamolease/dynamolease/internal/rowstore"
@@ -21,7 +22,8 @@ type Authority struct {
 	rows      *rowstore.Table
 	ttl       time.Duration
 	retention time.Duration // of fences; may be KeepFences
-	logger    *slog.Logger
+	logger    *slog.Logger  // beside all that renews a lease
+	records   *aside.Queue  // on their way to the log handler
 
 	clock      elapsed.Stopwatch
 	quick      *quickClock // for Manager.Valid
@@ -55,6 +57,7 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 		return nil, err
 	}
 	clock := o.clock()
+	logger, records := aside.Logger(o.Logger)
 	storeTime := storeclock.New(storeclock.Config{Elapsed: clock, Slack: storeclock.DefaultSlack,
 		Margin: storeclock.DefaultMargin, DriftPPM: storeclock.DefaultDriftPPM})
 	return &Authority{
@@ -65,7 +68,8 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 		},
 		ttl:       ttl,
 		retention: o.FenceRetention,
-		logger:    o.Logger,
+		logger:    logger,
+		records:   records,
 		clock:     clock,
 		quick:     newQuickClock(clock, &o),
 	}, nil
@@ -73,12 +77,14 @@ func NewAuthority(client Client, table string, ttl time.Duration, optFns ...func
 
 // Close waits until the background work has ended, at most 10 seconds, and prevents more of it.
 // That work sets the ttl of superseded fences. If it does not finish, the next takeover does it;
-// nothing else is lost. Everything else still works after Close.
+// nothing else is lost. Then it waits for the log handler, at most a second. Everything else still
+// works after Close.
 func (a *Authority) Close() {
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
 	a.background.Wait()
+	a.records.Flush(time.Second)
 }
 
 // inBackground starts work that Close waits for. After Close it does nothing.

@@ -46,7 +46,9 @@ type Options struct {
 	// Defaults to 90 days, and is 10 years at most. [KeepFences] keeps all fences.
 	FenceRetention time.Duration
 
-	// Logger gets the few messages that an operator should read. Defaults to [slog.Default].
+	// Logger gets the few messages that an operator should read. They wait in a queue, so that a slow
+	// handler delays nothing: at most 1,000, and further ones are left out. Defaults to
+	// [slog.Default].
 	Logger *slog.Logger
 
 	// IgnoreWallClock excludes the wall clock when a manager counts how much time has passed. By

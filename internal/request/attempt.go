@@ -88,8 +88,8 @@ type noAnswer time.Duration
 func (n noAnswer) Error() string { return "no answer within " + time.Duration(n).String() }
 func (n noAnswer) Unwrap() error { return context.DeadlineExceeded }
 
-// OnReport makes the sender call report after each attempt, from the goroutine that made it. It
-// also makes the sender ask the store for the capacity that each attempt consumed. Call OnReport
+// OnReport makes the sender call report after each attempt, from the goroutine that made it, which
+// waits for it. It also makes the sender ask the store for the capacity that each attempt consumed. Call OnReport
 // before the first attempt.
 func (s *Sender) OnReport(report func(context.Context, Report)) { s.report = report }
 

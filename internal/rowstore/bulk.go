@@ -49,6 +49,9 @@ type BulkRow[R Row[R]] struct {
 // Open reports whether the row is still to be changed.
 func (r *BulkRow[R]) Open() bool { return r.Applied == nil && !r.Lost && r.Err == nil }
 
+// Seen returns the row as it was seen last.
+func (r *BulkRow[R]) Seen() R { return r.seen.Row }
+
 // MaxActions is DynamoDB's own limit of actions in a transaction.
 const MaxActions = 100
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -36,8 +37,22 @@ func (m *meter) add(reads, writes float64) {
 	m.sum.WriteUnits += writes
 }
 
+// settle waits until the requests of the stores are counted, which comes a moment after they end.
+func (m *meter) settle() {
+	for before := -1.0; before != m.count(); time.Sleep(2 * time.Millisecond) {
+		before = m.count()
+	}
+}
+
+func (m *meter) count() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sum.Requests
+}
+
 // take returns the usage since the last call.
 func (m *meter) take() usage {
+	m.settle()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sum := m.sum

@@ -48,6 +48,7 @@ func sample() *snapshot {
 			s.Groups[0].nodes[partition] = 2
 		}
 	}
+	s.Groups[0].Unowned = s.Groups[0].gaps()
 	return s
 }
 

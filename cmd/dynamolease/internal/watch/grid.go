@@ -10,7 +10,11 @@ import (
 )
 
 func (g group) title(t theme) string {
-	return t.title.Render(operate.Printable(g.Name)) + fmt.Sprintf("   %d of 0-%d held", g.Held, max(0, g.size-1))
+	title := t.title.Render(operate.Printable(g.Name)) + fmt.Sprintf("   %d of 0-%d held", g.Held, max(0, g.size-1))
+	if n := len(g.Unowned); n > 0 {
+		title += t.wrong.Render(fmt.Sprintf(", %d unowned", n))
+	}
+	return title
 }
 
 // grid draws the partitions of a group by their owners, in columns of ten, and in at most so many

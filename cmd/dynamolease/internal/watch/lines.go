@@ -54,17 +54,34 @@ func (l *lines) close() error { return nil }
 
 // summary names the members, each with its share of the work.
 func (s *snapshot) summary() string {
+	parts := make([]string, len(s.Members), len(s.Members)+1)
 	if len(s.Members) == 0 {
-		return "no members"
+		parts = append(parts, "no members")
 	}
-	parts := make([]string, len(s.Members))
 	for i, m := range s.Members {
 		parts[i] = fmt.Sprintf("%s%s:", operate.Printable(m.Node), m.state(" (", ")"))
 		for j, g := range s.Groups {
 			parts[i] += fmt.Sprintf(" %d of %s", m.Shares[j], operate.Printable(g.Name))
 		}
 	}
+	if free := s.unowned(); free != "" {
+		parts = append(parts, free)
+	}
 	return strings.Join(parts, "; ")
+}
+
+// unowned says how many partitions of which groups nobody holds, and "" if there are none.
+func (s *snapshot) unowned() string {
+	text := ""
+	for _, g := range s.Groups {
+		if n := len(g.Unowned); n > 0 {
+			text += fmt.Sprintf(" %d of %s", n, operate.Printable(g.Name))
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return "nobody:" + text
 }
 
 // state returns the state of a member between two texts, or "" if the member takes part as usual.

@@ -23,7 +23,8 @@ type looker struct {
 	looked bool
 	held   map[string]map[int]dynamolease.Lease // by group
 	sizes  map[string]int
-	known  map[string]bool // groups that members have listed so far
+	free   map[string]map[int]time.Time // since when partitions are unowned, by group
+	known  map[string]bool              // groups that members have listed so far
 	marked numbers
 	news   []move
 }
@@ -31,7 +32,7 @@ type looker struct {
 func newLooker(cfg Config) *looker {
 	return &looker{
 		store: cfg.Store, meter: cfg.Meter, service: cfg.Service, groups: cfg.Groups,
-		held: make(map[string]map[int]dynamolease.Lease), sizes: make(map[string]int), known: make(map[string]bool), marked: make(numbers),
+		held: make(map[string]map[int]dynamolease.Lease), sizes: make(map[string]int), free: make(map[string]map[int]time.Time), known: make(map[string]bool), marked: make(numbers),
 	}
 }
 
@@ -45,21 +46,25 @@ func (l *looker) look(ctx context.Context) (*snapshot, error) {
 	names := l.names(members)
 	owners := make(map[string][]dynamolease.Lease)
 	for _, name := range names {
-		leases, err := l.store.Owners(ctx, name)
+		leases, err := l.store.Leases(ctx, name)
 		more, err := operate.Malformed(err)
 		if err != nil {
 			return nil, err
 		}
-		owners[name], malformed = leases, operate.Merge(malformed, more)
+		for _, lease := range leases {
+			l.sizes[name] = max(l.sizes[name], lease.Partition+1)
+		}
+		owners[name] = slices.DeleteFunc(leases, func(lease dynamolease.Lease) bool { return lease.Owner == "" })
+		malformed = operate.Merge(malformed, more)
 	}
 	s := &snapshot{At: time.Now(), Service: l.service, Malformed: malformed, Groups: []group{}, Moves: []move{}, first: !l.looked}
 	if earliest, latest, ok := l.store.Now(); ok {
 		s.Clock = &bounds{earliest.UTC(), latest.UTC()}
 	}
 	s.Members = l.members(members, names, owners)
-	for i, name := range names {
+	for _, name := range names {
 		s.Moves = append(s.Moves, l.moves(s.At, name, owners[name])...)
-		s.Groups = append(s.Groups, l.group(s.Members, i, name, owners[name]))
+		s.Groups = append(s.Groups, l.group(s.At, s.Members, name, owners[name]))
 	}
 	if l.looked {
 		l.news = append(l.news, s.Moves...)
@@ -115,7 +120,7 @@ func (l *looker) members(found []dynamolease.Member, names []string, owners map[
 	return list
 }
 
-func (l *looker) group(members []member, i int, name string, leases []dynamolease.Lease) group {
+func (l *looker) group(at time.Time, members []member, name string, leases []dynamolease.Lease) group {
 	g := group{Name: name, Held: len(leases), nodes: make(map[int]int)}
 	index := make(map[string]int)
 	for i, m := range members {
@@ -123,10 +128,28 @@ func (l *looker) group(members []member, i int, name string, leases []dynamoleas
 	}
 	for _, lease := range leases {
 		g.nodes[lease.Partition] = index[lease.Node()]
-		l.sizes[name] = max(l.sizes[name], lease.Partition+1)
 	}
 	g.size = l.sizes[name]
+	g.Unowned = l.unowned(at, g)
 	return g
+}
+
+// unowned lists the partitions of a group that nobody holds, and remembers since when.
+func (l *looker) unowned(at time.Time, g group) (list []unowned) {
+	before, now := l.free[g.Name], make(map[int]time.Time)
+	for partition := range g.size {
+		if _, held := g.nodes[partition]; held {
+			continue
+		}
+		since, ok := before[partition]
+		if !ok {
+			since = at
+		}
+		now[partition] = since
+		list = append(list, unowned{partition, since})
+	}
+	l.free[g.Name] = now
+	return list
 }
 
 // moves compares the leases of a group with those of the look before, and remembers them.

@@ -63,7 +63,7 @@ var (
 	clockLine = regexp.MustCompile(`^the store's clock (\S+) - (\S+) UTC`)
 	nodesLine = regexp.MustCompile(`^  node +left +(\S+)$`)
 	nodeLine  = regexp.MustCompile(`^(\S) (\S+) +([\d.]+)-([\d.]+) s +(\d+)(  drained)?$`)
-	groupLine = regexp.MustCompile(`^(\S+)   (\d+) of 0-(\d+) held$`)
+	groupLine = regexp.MustCompile(`^(\S+)   (\d+) of 0-(\d+) held(?:, \d+ unowned)?$`)
 	gridLine  = regexp.MustCompile(`^ *(\d+)  ([0-9A-Za-z. ]+)$`)
 	moveLine  = regexp.MustCompile(`^(\d\d:\d\d:\d\d)  (\S+)/(\d+)  (\S+) -> (\S+)  epoch (\d+)$`)
 )
@@ -102,7 +102,20 @@ func read(t *testing.T, frame []string) *snapshot {
 			t.Errorf("what is %q in:\n%s", line, strings.Join(frame, "\n"))
 		}
 	}
+	for i, g := range s.Groups {
+		s.Groups[i].Unowned = g.gaps()
+	}
 	return s
+}
+
+// gaps lists the partitions that nobody holds.
+func (g group) gaps() (list []unowned) {
+	for partition := range g.size {
+		if _, held := g.nodes[partition]; !held {
+			list = append(list, unowned{Partition: partition})
+		}
+	}
+	return list
 }
 
 func (s *snapshot) readGrid(first int, cells string) {

@@ -146,7 +146,7 @@ func TestLines(t *testing.T) {
 		s.expect("TIME  a: 3 of orders; b: 0 of orders\n")
 		s.expect()
 		s.give(a, 2)
-		s.expect("TIME  orders/2  a -> nobody  epoch E\n", "TIME  a: 2 of orders; b: 0 of orders\n")
+		s.expect("TIME  orders/2  a -> nobody  epoch E\n", "TIME  a: 2 of orders; b: 0 of orders; nobody: 1 of orders\n")
 		s.give(a, 1)
 		s.take(b, 1, 2)
 		s.expect("TIME  orders/1  a -> b  epoch E\n", "TIME  orders/2  nobody -> b  epoch E\n", "TIME  a: 1 of orders; b: 2 of orders\n")
@@ -233,6 +233,38 @@ func TestJSONLines(t *testing.T) {
 		s.give(a, 1)
 		if m := read(1, 1).Moves[0]; m.Partition != 1 || m.From != "a" || m.To != "" || m.Epoch == 0 {
 			s.Errorf("moved %+v", m)
+		}
+	})
+}
+
+// CO19: partitions that nobody holds are listed with since when, also those that were free before the first look.
+func TestUnownedCO19(t *testing.T) {
+	inScene(t, func(c *Config) { c.Style = JSON }, func(s *scene) {
+		a := s.open("a")
+		s.take(a, 0, 1, 2, 3)
+		s.give(a, 3)
+		read := func() (list []unowned) {
+			s.Helper()
+			time.Sleep(s.cfg.Interval)
+			var got snapshot
+			if err := json.Unmarshal([]byte(s.out.take()), &got); err != nil {
+				s.Fatal(err)
+			}
+			return got.Groups[0].Unowned
+		}
+		s.begin()
+		first := read()
+		if len(first) != 1 || first[0].Partition != 3 || first[0].Since.IsZero() {
+			s.Errorf("at first %+v", first)
+		}
+		s.give(a, 1)
+		second := read()
+		if len(second) != 2 || second[0].Partition != 1 || !second[1].Since.Equal(first[0].Since) || !second[0].Since.After(first[0].Since) {
+			s.Errorf("then %+v", second)
+		}
+		s.take(a, 1, 3)
+		if last := read(); len(last) != 0 {
+			s.Errorf("last %+v", last)
 		}
 	})
 }

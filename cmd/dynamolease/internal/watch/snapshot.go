@@ -38,13 +38,20 @@ type member struct {
 }
 
 // A group is what is known of a lease group. Its size is not in the table: free partitions above
-// all that were held since the start are unknown.
+// all that have a row, or had one since the start, are unknown.
 type group struct {
-	Name string `json:"name"`
-	Held int    `json:"held"`
+	Name    string    `json:"name"`
+	Held    int       `json:"held"`
+	Unowned []unowned `json:"unowned,omitempty"`
 
 	nodes map[int]int // the index of the member, by partitions that are held
-	size  int         // one more than the highest partition held since the start
+	size  int         // one more than the highest partition with a row since the start
+}
+
+// An unowned partition is one that nobody holds. Why, only its nodes know.
+type unowned struct {
+	Partition int       `json:"partition"`
+	Since     time.Time `json:"since"` // the first look that saw it so
 }
 
 // A move is a change of a partition's owner. From or To is empty if the partition was, or is, free.
