@@ -19,12 +19,17 @@ type pace struct {
 	latest time.Time // look
 }
 
-// next returns when the next look is, and whether that is a round.
+// next returns when the next look is, and whether that is a round. One that comes less than minLook
+// before the round is the round.
 func (p *pace) next() (at time.Time, round bool) {
-	if p.early.IsZero() || !p.early.Before(p.round) {
+	if p.early.IsZero() {
 		return p.round, true
 	}
-	return later(p.early, p.latest.Add(minLook)), false
+	at = later(p.early, p.latest.Add(minLook))
+	if at.After(p.round) {
+		at = p.round
+	}
+	return at, at.Add(minLook).After(p.round)
 }
 
 // hasten has the next look at a moment, or before.
@@ -36,3 +41,10 @@ func (p *pace) hasten(at time.Time) {
 
 // looked notes a look that began at a moment.
 func (p *pace) looked(at time.Time) { p.latest, p.early = at, time.Time{} }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

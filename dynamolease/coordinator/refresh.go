@@ -19,6 +19,10 @@ const (
 	keyUnits = 2000
 	rowUnits = 130.0 / 8192
 
+	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it. A holder
+	// that should know that its lease is gone hears of it, and has looked, before that.
+	unclaimedRounds = 3
+
 	// maxPatience is for how long a node waits for more to come free, if less than half of what it lacks
 	// is, or if it has looked just before.
 	maxPatience = 2 * time.Second
@@ -186,11 +190,4 @@ func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 		}
 	}
 	return false
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
