@@ -34,7 +34,7 @@ type Coordinator struct {
 	pace    pace
 	greeted *dynamolease.Session // that others were told of
 	hinted  bool                 // somebody has asked for the next look
-	certain time.Time            // when a session that was alive in the latest look may be over
+	certain time.Time            // when a session that was alive in the latest look may be over; zero if that look failed
 
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first

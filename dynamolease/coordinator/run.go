@@ -54,7 +54,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	c.drain(requests)
 	stopBeating()
 	<-beats
-	return errors.Join(err, c.leave(requests))
+	err = errors.Join(err, c.leave(requests))
+	poke(c.hints) // what was left is free now
+	return err
 }
 
 // rounds plans, once each interval and when there is a reason to, until ctx ends or this node was
@@ -89,7 +91,7 @@ func (c *Coordinator) look(ctx context.Context) error {
 	if round || c.hinted || !began.Before(c.certain) {
 		consistency = dynamolease.Consistent
 	}
-	c.hinted = false
+	c.hinted, c.certain = false, time.Time{}
 	c.pace.looked(began)
 	if err := c.planRound(ctx, consistency); err != nil {
 		return err
@@ -102,8 +104,12 @@ func (c *Coordinator) look(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain has the next look made when there may be something to see.
+// lookAgain has the next look made when there may be something to see. One that failed waits for the
+// next round: what it was made for is still due.
 func (c *Coordinator) lookAgain(now time.Time) {
+	if c.certain.IsZero() {
+		return
+	}
 	c.pace.hasten(c.certain)
 	if c.cfg.Look < c.cfg.Interval {
 		c.pace.hasten(now.Add(c.cfg.Look))
