@@ -190,6 +190,7 @@ type hinted struct {
 	random *rand.Rand
 	nodes  []*node // those that are there
 	born   int
+	hints  int              // sent before the latest change
 	all    map[string]*node // by address, under the watch's mutex
 }
 
@@ -227,6 +228,7 @@ func (h *hinted) join() {
 func (h *hinted) change(i int) {
 	h.Helper()
 	before := h.moves()
+	h.hints = h.wire.count()
 	name := []string{"join", "stop", "crash"}[i%3]
 	if name == "join" {
 		h.join()
@@ -253,7 +255,7 @@ func (h *hinted) changed(name string, before int, kept []int) {
 	if got := h.moves() - before; got < want || got > want+straggling {
 		h.Errorf("%s: %d moves, %d would do", name, got, want)
 	}
-	h.Logf("%s: %d nodes in balance after %v", name, len(h.nodes), took)
+	h.Logf("%s: %d nodes in balance after %v, %d hints", name, len(h.nodes), took, h.wire.count()-h.hints)
 }
 
 // Whatever Config.Hint does, the node works on: it sends heartbeats, looks, plans, answers, and stops.

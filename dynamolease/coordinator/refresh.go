@@ -56,7 +56,7 @@ type refreshPolicy struct {
 	chased    time.Time    // the latest reading for such a reason
 	chases    int          // how many of those there were since the sessions changed
 	changed   time.Time    // when the sessions changed last
-	gone      bool         // in the latest look a session had ended
+	gone      bool         // in the latest look a session had ended that had not left
 	resync    time.Time    // when to read the owners without a reason
 	unowned   map[int]bool // partitions that had no owner when they were read
 	unclaimed time.Duration
@@ -77,7 +77,7 @@ func newRefreshPolicy(cfg Config, g Group) refreshPolicy {
 func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
 	freed := p.freedSince(r.seen)
 	changed := !slices.Equal(p.sessions, r.seen.sessions)
-	r.gone = slices.ContainsFunc(r.seen.sessions, func(s string) bool { return !slices.Contains(p.sessions, s) })
+	r.gone = slices.ContainsFunc(r.seen.sessions[:len(r.seen.nodes)], p.misses)
 	r.seen = p
 	if changed {
 		r.changed, r.chases = now, 0

@@ -40,6 +40,12 @@ func (p participants) add(m dynamolease.Member) {
 	}
 }
 
+// misses reports whether a session is not there any more, neither as a member nor as one that is leaving.
+func (p participants) misses(session string) bool {
+	_, there := p.signals[session]
+	return !there
+}
+
 // freedSince returns how often the sessions have signalled since an earlier look that they gave
 // something up. The first signal of a session only says that it signals.
 func (p participants) freedSince(before participants) (freed int64) {
