@@ -341,6 +341,49 @@ func TestHintAtTheEndCO30(t *testing.T) {
 	}
 }
 
+// A hint comes when a heartbeat has said what was given up, also where another heartbeat was under way
+// meanwhile: the others have to find what they look for.
+func TestHintAfterHeartbeatCO30(t *testing.T) {
+	t.Run("CO30", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			look := w.look()
+			var said atomic.Int64 // how much the row of a has told at the time of a hint
+			a := w.start("a", 2, func(c *coordinator.Config) {
+				c.Hint = func(ctx context.Context, _ []dynamolease.Member) {
+					members, err := look.Members(ctx, w.service)
+					if err != nil {
+						w.Error(err)
+					}
+					for _, m := range members {
+						if m.Node == "a" {
+							said.Store(m.Signals)
+						}
+					}
+				}
+			})
+			w.settle(2, a)
+			before := a.State().Members[0].Signals
+			beats := make(chan struct{}, 100)
+			stop := a.path.Every("UpdateItem", onRow("M#"+w.service, func(r *http.Request, send dynamotest.Send) (*http.Response, error) {
+				response, err := send(r)
+				beats <- struct{}{}
+				time.Sleep(500 * time.Millisecond)
+				return response, err
+			}))
+			<-beats
+			b := w.start("b", 2)
+			w.within(300*time.Millisecond, "two members", func() bool { return len(b.State().Members) == 2 })
+			a.Look()
+			<-beats
+			stop()
+			time.Sleep(600 * time.Millisecond)
+			if said.Load() <= before {
+				w.Errorf("at the latest hint the row of a had told of %d, as at the beginning", said.Load())
+			}
+		})
+	})
+}
+
 // A look that fails at once is made again in the next round, or when there is a hint, however much is due.
 func TestFailedLooksCO30(t *testing.T) {
 	for name, change := range map[string]func(w *world, other *node){
