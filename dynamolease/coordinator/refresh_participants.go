@@ -16,7 +16,12 @@ type participants struct {
 
 func participantsOf(look *dynamolease.Look, groupName string) participants {
 	p := participants{signals: make(map[string]int64), signalled: make(map[string]bool)}
-	for _, m := range look.Members() {
+	p.fill(look.Members(), look.Leaving(), groupName)
+	return p
+}
+
+func (p *participants) fill(members, leaving []dynamolease.Member, groupName string) {
+	for _, m := range members {
 		if slices.Contains(m.Groups, groupName) {
 			p.add(m)
 			if !m.Drained {
@@ -24,13 +29,12 @@ func participantsOf(look *dynamolease.Look, groupName string) participants {
 			}
 		}
 	}
-	for _, m := range look.Leaving() {
+	for _, m := range leaving {
 		if slices.Contains(m.Groups, groupName) {
 			p.add(m)
 			p.sessions = append(p.sessions, "leaving "+m.Session)
 		}
 	}
-	return p
 }
 
 func (p participants) add(m dynamolease.Member) {
