@@ -52,7 +52,7 @@ func startHinted(name string) *hintedNode {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux) // yours: the node's own server, or one for hints alone
 	cfg := coordinator.Config{
-		Service: "parcels", Node: name, Address: server.Listener.Addr().String(),
+		Service: "parcels", Node: name, Address: server.Listener.Addr().String(), TTL: 30 * time.Second,
 		Groups: []coordinator.Group{{Name: "parcels", Partitions: 4, Handler: handle}},
 	}
 	cfg.Hint = new(hint.Sender).Send // tells the others

@@ -19,18 +19,20 @@ type pace struct {
 	latest time.Time // look
 }
 
-// next returns when the next look is, and whether that is a round. One that comes less than minLook
-// before the round is the round.
-func (p *pace) next() (at time.Time, round bool) {
+// next returns when the next look is.
+func (p *pace) next() time.Time {
 	if p.early.IsZero() {
-		return p.round, true
+		return p.round
 	}
-	at = later(p.early, p.latest.Add(minLook))
-	if at.After(p.round) {
-		at = p.round
+	if at := later(p.early, p.latest.Add(minLook)); at.Before(p.round) {
+		return at
 	}
-	return at, at.Add(minLook).After(p.round)
+	return p.round
 }
+
+// isRound reports whether a look that begins now is a round. One that comes less than minLook before
+// the round is, so that looks are never closer together than that.
+func (p *pace) isRound(now time.Time) bool { return now.Add(minLook).After(p.round) }
 
 // hasten has the next look at a moment, or before.
 func (p *pace) hasten(at time.Time) {

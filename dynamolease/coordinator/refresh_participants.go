@@ -14,13 +14,8 @@ type participants struct {
 	signalled map[string]bool  // the nodes and sessions that have signalled
 }
 
-func participantsOf(look *dynamolease.Look, groupName string) participants {
+func participantsOf(groupName string, members, leaving []dynamolease.Member) participants {
 	p := participants{signals: make(map[string]int64), signalled: make(map[string]bool)}
-	p.fill(look.Members(), look.Leaving(), groupName)
-	return p
-}
-
-func (p *participants) fill(members, leaving []dynamolease.Member, groupName string) {
 	for _, m := range members {
 		if slices.Contains(m.Groups, groupName) {
 			p.add(m)
@@ -35,6 +30,7 @@ func (p *participants) fill(members, leaving []dynamolease.Member, groupName str
 			p.sessions = append(p.sessions, "leaving "+m.Session)
 		}
 	}
+	return p
 }
 
 func (p participants) add(m dynamolease.Member) {

@@ -78,15 +78,14 @@ func (c *Coordinator) rounds(ctx context.Context) error {
 				return err
 			}
 		}
-		at, _ := c.pace.next()
-		timer.Reset(time.Until(at))
+		timer.Reset(time.Until(c.pace.next()))
 	}
 }
 
 // look looks at the members, and plans by them. A round does so consistently, and counts.
 func (c *Coordinator) look(ctx context.Context) error {
 	began := time.Now()
-	_, round := c.pace.next()
+	round := c.pace.isRound(began)
 	consistency := dynamolease.Eventual
 	if round || c.hinted || !began.Before(c.certain) {
 		consistency = dynamolease.Consistent
