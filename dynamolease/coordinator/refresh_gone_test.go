@@ -13,7 +13,9 @@ func TestGoneCO30(t *testing.T) {
 	member := func(session string, drained bool) dynamolease.Member {
 		return dynamolease.Member{Node: "a", Session: session, Groups: groups, Drained: drained}
 	}
-	view := func(members, leaving []dynamolease.Member) participants { return participantsOf("orders", members, leaving) }
+	view := func(members, leaving []dynamolease.Member) participants {
+		return participantsOf("orders", members, leaving)
+	}
 	type list = []dynamolease.Member
 	for name, test := range map[string]struct {
 		before, now participants
