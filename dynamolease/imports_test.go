@@ -9,7 +9,7 @@ import (
 )
 
 // library is the packages that users import.
-var library = []string{".", "./coordinator", "./processlease"}
+var library = []string{".", "./coordinator", "./coordinator/hint", "./processlease"}
 
 // A user of the library gets the SDK, smithy-go and uuid, and nothing else.
 func TestLibraryImportsFewModules(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package examples has a runnable example for each use of dynamolease:
 //
 //	partitions_test.go  partition workers: one node works each partition, exactly once
+//	hints_test.go       nodes that tell each other over HTTP when something has changed
 //	leader_test.go      leader election
 //	writer_test.go      a single writer: one boot of a stable identity, with proof that its
 //	                    predecessor is over

@@ -40,7 +40,7 @@ type Coordinator struct {
 	hinted  bool                 // somebody has asked for the next look
 	begun   time.Time            // the first look
 	settle  time.Time            // until when the node waits for others to join
-	certain time.Time            // when a session that was alive in the latest look may be over
+	certain time.Time            // when a session that was alive in the latest look may be over; zero if that look failed
 
 	mu      sync.Mutex
 	session *dynamolease.Session // nil before the first

@@ -46,7 +46,8 @@
 //
 //	a node joins               nodes above their share give up partitions; it takes them in its next round
 //	a node stops in order      it leaves the members at once; each partition is free when its handler
-//	                           has returned, and other nodes take it in their next round
+//	                           has returned, and other nodes take it in their next round, or at once
+//	                           with hints: package hint
 //	a node crashes             its session expires after the ttl; other nodes take its partitions in
 //	                           their next round
 //	the store is unreachable   contexts end when the leases run out; when the store is back, the node

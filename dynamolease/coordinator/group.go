@@ -8,10 +8,6 @@ import (
 )
 
 const (
-	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it. A holder
-	// that should know that its lease is gone hears of it, and has looked, before that.
-	unclaimedRounds = 3
-
 	// pinnedRounds is for how many rounds a node keeps a partition that it took beyond its share.
 	// The time doubles with each such take, up to maxPinnedRounds, while the nodes stay the same.
 	pinnedRounds    = 30

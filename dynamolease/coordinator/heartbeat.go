@@ -152,6 +152,7 @@ func (c *Coordinator) keep(ctx context.Context) error {
 // all the same.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
 	session := c.currentSession()
+	tells := c.untold.Swap(false) // before the request: what is given up meanwhile may not be in it
 	member, err := session.Heartbeat(ctx)
 	c.endRevoked(session)
 	c.mu.Lock()
@@ -160,8 +161,11 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	}
 	stopped := c.stopped
 	c.mu.Unlock()
-	if err == nil && c.untold.Swap(false) {
+	switch {
+	case tells && err == nil:
 		poke(c.hints)
+	case tells:
+		c.untold.Store(true)
 	}
 	if session.Err() == nil || stopped {
 		return err

@@ -8,31 +8,36 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
 
-// maxHinting is for how long the end of Run waits for a hint that is under way.
+// maxHinting is for how long the end of Run waits for the last hint.
 const maxHinting = time.Second
 
-// hinting calls Config.Hint when the others should look, until stop is called.
+// hinting calls Config.Hint when the others should look, until stop is called: then once more if
+// there is a reason to, since what the node has given up at its end is free now.
 func (c *Coordinator) hinting(ctx context.Context) (stop func()) {
 	if c.cfg.Hint == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
+	ending, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			select {
-			case <-ctx.Done():
-				return
 			case <-c.hints:
-				if others := c.others(); len(others) > 0 {
-					c.callHint(ctx, others)
+				c.callHint(ctx)
+			case <-ending:
+				select {
+				case <-c.hints:
+					c.callHint(ctx)
+				default:
 				}
+				return
 			}
 		}
 	}()
 	return func() {
-		cancel()
+		defer cancel()
+		close(ending)
 		select {
 		case <-done:
 		case <-time.After(maxHinting):
@@ -41,7 +46,11 @@ func (c *Coordinator) hinting(ctx context.Context) (stop func()) {
 }
 
 // callHint calls Config.Hint once. A panic is logged.
-func (c *Coordinator) callHint(ctx context.Context, others []dynamolease.Member) {
+func (c *Coordinator) callHint(ctx context.Context) {
+	others := c.others()
+	if len(others) == 0 {
+		return
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			c.logger.ErrorContext(ctx, "dynamolease: Config.Hint panicked", "err", r)

@@ -19,13 +19,20 @@ type pace struct {
 	latest time.Time // look
 }
 
-// next returns when the next look is, and whether that is a round.
-func (p *pace) next() (at time.Time, round bool) {
-	if p.early.IsZero() || !p.early.Before(p.round) {
-		return p.round, true
+// next returns when the next look is.
+func (p *pace) next() time.Time {
+	if p.early.IsZero() {
+		return p.round
 	}
-	return later(p.early, p.latest.Add(minLook)), false
+	if at := later(p.early, p.latest.Add(minLook)); at.Before(p.round) {
+		return at
+	}
+	return p.round
 }
+
+// isRound reports whether a look that begins now is a round. One that comes less than minLook before
+// the round is, so that looks are never closer together than that.
+func (p *pace) isRound(now time.Time) bool { return now.Add(minLook).After(p.round) }
 
 // hasten has the next look at a moment, or before.
 func (p *pace) hasten(at time.Time) {
@@ -36,3 +43,10 @@ func (p *pace) hasten(at time.Time) {
 
 // looked notes a look that began at a moment.
 func (p *pace) looked(at time.Time) { p.latest, p.early = at, time.Time{} }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
@@ -110,31 +109,8 @@ func (f *paced) want(name string, times []time.Duration, middle, slowest time.Du
 	}
 }
 
-// hint reaches a node that is there as a request over the network would.
-func (f *paced) hint(name string) {
-	time.Sleep(5 * time.Millisecond)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if n := f.byName[name]; n != nil && !n.dead {
-		n.Look()
-	}
-}
-
 func looking(every time.Duration) setting {
 	return func(c *coordinator.Config) { c.Look = every }
-}
-
-// hinting has the nodes tell each other to look.
-func hinting(f **paced) setting {
-	return func(c *coordinator.Config) {
-		c.Hint = func(_ context.Context, others []dynamolease.Member) {
-			for _, other := range others {
-				if *f != nil {
-					(*f).hint(other.Node)
-				}
-			}
-		}
-	}
 }
 
 // A partition that moves in order between nodes that know of it is idle for two seconds at the most,
@@ -196,7 +172,7 @@ func TestCrashCO28(t *testing.T) {
 				settings := []setting{looking(test.look)}
 				var f *paced
 				if test.hints {
-					settings = append(settings, hinting(&f))
+					settings = append(settings, wired(&f))
 				}
 				f = inPace(w, settings...)
 				var times []time.Duration
@@ -236,7 +212,7 @@ func TestHintsCO30(t *testing.T) {
 	t.Run("CO30", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			var f *paced
-			f = inPace(w, hinting(&f))
+			f = inPace(w, wired(&f))
 			const promised = 200 * time.Millisecond
 			var stops, joins, deployment []time.Duration
 			for range 3 {

@@ -19,6 +19,10 @@ const (
 	keyUnits = 2000
 	rowUnits = 130.0 / 8192
 
+	// unclaimedRounds is for how many rounds a partition may stay free before any node takes it. A holder
+	// that should know that its lease is gone hears of it, and has looked, before that.
+	unclaimedRounds = 3
+
 	// maxPatience is for how long a node waits for more to come free, if less than half of what it lacks
 	// is, or if it has looked just before.
 	maxPatience = 2 * time.Second
@@ -52,7 +56,7 @@ type refreshPolicy struct {
 	chased    time.Time    // the latest reading for such a reason
 	chases    int          // how many of those there were since the sessions changed
 	changed   time.Time    // when the sessions changed last
-	gone      bool         // in the latest look a session had ended
+	gone      bool         // in the latest look a session had ended that had not left
 	resync    time.Time    // when to read the owners without a reason
 	unowned   map[int]bool // partitions that had no owner when they were read
 	unclaimed time.Duration
@@ -73,7 +77,7 @@ func newRefreshPolicy(cfg Config, g Group) refreshPolicy {
 func (r *refreshPolicy) observe(p participants, lacks int, now time.Time) {
 	freed := p.freedSince(r.seen)
 	changed := !slices.Equal(p.sessions, r.seen.sessions)
-	r.gone = slices.ContainsFunc(r.seen.sessions, func(s string) bool { return !slices.Contains(p.sessions, s) })
+	r.gone = slices.ContainsFunc(r.seen.sessions[:len(r.seen.nodes)], p.misses)
 	r.seen = p
 	if changed {
 		r.changed, r.chases = now, 0
@@ -191,11 +195,4 @@ func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 // alarmed reports whether something has changed so lately that not all nodes need have done what follows.
 func (r *refreshPolicy) alarmed(now time.Time) bool {
 	return now.Sub(r.changed) < r.alert || now.Sub(r.stirred) < r.alert
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

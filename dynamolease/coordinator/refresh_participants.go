@@ -14,9 +14,9 @@ type participants struct {
 	signalled map[string]bool  // the nodes and sessions that have signalled
 }
 
-func participantsOf(look *dynamolease.Look, groupName string) participants {
+func participantsOf(groupName string, members, leaving []dynamolease.Member) participants {
 	p := participants{signals: make(map[string]int64), signalled: make(map[string]bool)}
-	for _, m := range look.Members() {
+	for _, m := range members {
 		if slices.Contains(m.Groups, groupName) {
 			p.add(m)
 			if !m.Drained {
@@ -24,7 +24,7 @@ func participantsOf(look *dynamolease.Look, groupName string) participants {
 			}
 		}
 	}
-	for _, m := range look.Leaving() {
+	for _, m := range leaving {
 		if slices.Contains(m.Groups, groupName) {
 			p.add(m)
 			p.sessions = append(p.sessions, "leaving "+m.Session)
@@ -38,6 +38,12 @@ func (p participants) add(m dynamolease.Member) {
 	if m.Signals > 0 {
 		p.signalled[m.Node], p.signalled[m.Session] = true, true
 	}
+}
+
+// misses reports whether a session is not there any more, neither as a member nor as one that is leaving.
+func (p participants) misses(session string) bool {
+	_, there := p.signals[session]
+	return !there
 }
 
 // freedSince returns how often the sessions have signalled since an earlier look that they gave

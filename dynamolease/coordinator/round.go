@@ -79,7 +79,7 @@ type dueGroup struct {
 func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred bool) (due []dueGroup) {
 	members, now := look.Members(), time.Now()
 	for _, g := range c.groups {
-		p := participantsOf(look, g.Name)
+		p := participantsOf(g.Name, members, look.Leaving())
 		g.refresh.observe(p, c.lacks(g), now)
 		c.compareCounts(ctx, g, members)
 		if stirred || c.census.share(g.Name, c.cfg.Node) != g.decided { // by what it knows of other groups

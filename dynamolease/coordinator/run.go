@@ -61,7 +61,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	c.drain(stopping, err)
 	stopBeating()
 	<-beats
-	return errors.Join(err, c.leave(stopping))
+	err = errors.Join(err, c.leave(stopping))
+	poke(c.hints) // what was left is free now
+	return err
 }
 
 // rounds plans, once each interval and when there is a reason to, until ctx ends or this node was
@@ -83,20 +85,19 @@ func (c *Coordinator) rounds(ctx context.Context) error {
 				return err
 			}
 		}
-		at, _ := c.pace.next()
-		timer.Reset(time.Until(at))
+		timer.Reset(time.Until(c.pace.next()))
 	}
 }
 
 // look looks at the members, and plans by them. A round does so consistently, and counts.
 func (c *Coordinator) look(ctx context.Context) error {
 	began := time.Now()
-	_, round := c.pace.next()
+	round := c.pace.isRound(began)
 	consistency := dynamolease.Eventual
 	if round || c.hinted || !began.Before(c.certain) {
 		consistency = dynamolease.Consistent
 	}
-	c.hinted = false
+	c.hinted, c.certain = false, time.Time{}
 	c.pace.looked(began)
 	if err := c.planRound(ctx, consistency); err != nil {
 		return err
@@ -109,8 +110,12 @@ func (c *Coordinator) look(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain has the next look made when there may be something to see.
+// lookAgain has the next look made when there may be something to see. One that failed waits for the
+// next round: what it was made for is still due.
 func (c *Coordinator) lookAgain(now time.Time) {
+	if c.certain.IsZero() {
+		return
+	}
 	c.pace.hasten(c.certain)
 	if c.settle.After(now) {
 		c.pace.hasten(c.settle)
