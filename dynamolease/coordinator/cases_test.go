@@ -35,7 +35,7 @@ func TestCases(t *testing.T) {
 		"C35": stopEndsAll,
 		"C38": paired,
 		"C41": handOverFromEveryState,
-		"C42": leftByOperator,
+		"C42": drainedByOperator,
 		"C43": noGapAtTheEnd,
 		"C44": manyAtOnce,
 		"C46": budget,
@@ -333,12 +333,11 @@ func handOverFromEveryState(w *world, mode coordinator.LeaseMode) {
 	}
 }
 
-// A node that an operator has taken off the members gets nothing any more, and what it has moves
-// at once.
-func leftByOperator(w *world, mode coordinator.LeaseMode) {
+// A node that an operator has drained gets nothing any more, and what it has moves at once.
+func drainedByOperator(w *world, mode coordinator.LeaseMode) {
 	a, b := w.start("a", 6, inMode(mode)), w.start("b", 6, inMode(mode))
 	w.settle(6, a, b)
-	if err := w.look().Leave(w.Context(), w.service, "a"); err != nil {
+	if err := w.look().Drain(w.Context(), w.service, "a"); err != nil {
 		w.Fatal(err)
 	}
 	w.within(2*round, "moved", func() bool { return w.balanced(6, b) })

@@ -75,7 +75,7 @@ func (w *world) rests(partitions int, excluded [][]int) {
 		if got := n.path.Count("Query"); got > 150 {
 			w.Errorf("%s made %d readings in 100 rounds at rest", n.name, got)
 		}
-		if g := n.State().Groups[0]; g.Free != 0 {
+		if g := n.State().Groups[0]; g.Free != partitions-worked {
 			w.Errorf("%s sees %d free", n.name, g.Free)
 		}
 		for _, partition := range w.works(n) {

@@ -33,7 +33,7 @@ var (
 func losses() []loss {
 	takeRow := func(w *world, _ *node) {
 		w.deleteRow(0)
-		if _, acquired, err := w.look().Acquire(w.Context(), w.group, 0, "by hand", 10*ttl); !acquired || err != nil {
+		if _, acquired, err := w.look().Acquire(w.Context(), w.group, 0, "by hand", 40*ttl); !acquired || err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestLossesCO26(t *testing.T) {
 					w.within(round, "worked", func() bool { return w.busy() == 1 })
 					time.Sleep(2 * round)
 					l.happen(w, a)
-					w.within(12*round, "told", func() bool { return !w.history(0)[0].told.IsZero() })
+					w.within(35*round, "told", func() bool { return !w.history(0)[0].told.IsZero() })
 					time.Sleep(2 * round)
 					l.check(w, "the handler", w.history(0)[0].cause)
 					mu.Lock()

@@ -39,6 +39,7 @@ func (r *records) take() []slog.Record {
 // want checks how many partitions were told of, by message.
 func (r *records) want(w *world, want map[string]int) {
 	w.Helper()
+	synctest.Wait() // records come later
 	got := make(map[string]int)
 	for _, record := range r.take() {
 		if !strings.HasPrefix(record.Message, "dynamolease: partition") {

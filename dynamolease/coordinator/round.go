@@ -15,6 +15,7 @@ import (
 // planRound looks at the members, and plans each group by them. It ends soon after ctx: a round that
 // hangs must not keep the node from stopping.
 func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Consistency) error {
+	defer c.news.tell()
 	c.handOver(ctx)
 	c.proveAgain(ctx)
 	session := c.currentSession()
@@ -166,8 +167,8 @@ func (c *Coordinator) balance(
 	c.note(g, p.nodes, planned, found.owners, now)
 	c.give(g, found.held, planned)
 	got, err := c.take(ctx, g, session, look, v, planned)
-	unowned, excluded := c.unowned(g, v)
-	c.noteUnowned(g, unowned, excluded, rowsErr)
+	unowned, barred := c.unowned(g, v)
+	c.noteUnowned(g, unowned, barred, rowsErr)
 	if g.refresh.found(unowned, now) {
 		c.signal(session)
 	}
@@ -254,10 +255,10 @@ func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
 
 // unowned returns the partitions that neither have an owner nor are worked here: those that some node may
 // take, and those of this node's number that none may.
-func (c *Coordinator) unowned(g *group, v plan.View) (unowned, excluded map[int]bool) {
+func (c *Coordinator) unowned(g *group, v plan.View) (unowned, barred map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	unowned, excluded = make(map[int]bool), make(map[int]bool)
+	unowned, barred = make(map[int]bool), make(map[int]bool)
 	for partition := range max(v.Partitions(), g.Partitions) {
 		_, owned := v.Owners[partition]
 		if w := g.workers[partition]; owned || w != nil && !w.released && !w.lost {
@@ -266,8 +267,8 @@ func (c *Coordinator) unowned(g *group, v plan.View) (unowned, excluded map[int]
 		if v.Takeable(partition) {
 			unowned[partition] = true
 		} else if partition < g.Partitions {
-			excluded[partition] = true
+			barred[partition] = true
 		}
 	}
-	return unowned, excluded
+	return unowned, barred
 }

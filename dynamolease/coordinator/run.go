@@ -138,6 +138,5 @@ func (c *Coordinator) finishRound(took time.Duration) {
 	c.round++
 	c.took = took
 	c.mu.Unlock()
-	c.news.tell()
 	c.hooks.round(c.State)
 }

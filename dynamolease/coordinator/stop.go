@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -59,7 +60,7 @@ func (c *Coordinator) shutDownWorkers(cause error) {
 	for _, g := range c.groups {
 		for _, w := range g.workers {
 			c.endLocked(w, cause, g.DrainTimeout)
-			if !w.over() {
+			if !w.over() && !errors.Is(context.Cause(w.ctx), ErrLost) {
 				c.stopping = append(c.stopping, w)
 			}
 			if w.lost { // there is nothing to keep, but no handler may run when the node has stopped

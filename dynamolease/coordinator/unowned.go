@@ -9,14 +9,19 @@ import (
 )
 
 // noteUnowned keeps for State which partitions no node works, as a look at the owners found them.
-// Those that are excluded no node may take. rowsErr names the malformed rows.
-func (c *Coordinator) noteUnowned(g *group, unowned, excluded map[int]bool, rowsErr error) {
+// Those that are barred no node may take: all exclude them, or are drained. rowsErr names the malformed
+// rows.
+func (c *Coordinator) noteUnowned(g *group, unowned, barred map[int]bool, rowsErr error) {
 	found := make(map[int]Partition, len(unowned))
 	for partition := range unowned {
 		found[partition] = Partition{Number: partition, Reason: Unowned}
 	}
-	for partition := range excluded {
-		found[partition] = Partition{Number: partition, Reason: Excluded}
+	for partition := range barred {
+		p := Partition{Number: partition, Reason: Unowned}
+		if g.excluded[partition] {
+			p.Reason = Excluded
+		}
+		found[partition] = p
 	}
 	rows, _ := dynamolease.RowErrors(rowsErr)
 	for _, row := range rows {
