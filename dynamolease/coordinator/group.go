@@ -85,6 +85,20 @@ func (g *group) drop(partition int) {
 	delete(g.workers, partition)
 }
 
+// mayGive returns how many of so many partitions may be given up now: looks between rounds count with
+// the round before.
+func (g *group) mayGive(wanted int, now time.Time) int {
+	if g.MovesPerRound == 0 {
+		return wanted
+	}
+	if now.Sub(g.giving) >= g.refresh.interval*9/10 { // rounds are a tenth apart at random
+		g.giving, g.gave = now, 0
+	}
+	n := min(wanted, g.MovesPerRound-g.gave)
+	g.gave += n
+	return n
+}
+
 // seen notes the epochs of the leases as they were read.
 func (g *group) seen(leases []dynamolease.Lease) {
 	g.epochs = make(map[int]int64, len(leases))

@@ -241,10 +241,7 @@ func (c *Coordinator) note(g *group, nodes []string, p plan.Plan, owners map[int
 
 // give revokes partitions beyond this node's share.
 func (c *Coordinator) give(g *group, held map[int]*worker, p plan.Plan) {
-	give := p.Give
-	if g.MovesPerRound > 0 && len(give) > g.MovesPerRound {
-		give = give[:g.MovesPerRound]
-	}
+	give := p.Give[:g.mayGive(len(p.Give), time.Now())]
 	for _, partition := range give {
 		c.end(held[partition], ErrRevoked, g.DrainTimeout)
 	}
