@@ -200,11 +200,13 @@ func (a *arena) take(d *demand, r rowName, units float64, now time.Time) {
 	if t == nil {
 		return
 	}
-	a.capacity(r.key(), now).of(d.writes).units -= units
+	sum := a.capacity(r.key(), now).of(d.writes).take(units, now)
 	if d.writes {
 		t.usage.WriteUnits += units
+		t.usage.PeakWriteUnits = max(t.usage.PeakWriteUnits, sum)
 	} else {
 		t.usage.ReadUnits += units
+		t.usage.PeakReadUnits = max(t.usage.PeakReadUnits, sum)
 	}
 }
 
@@ -223,7 +225,7 @@ func (a *arena) capacity(key keyName, now time.Time) *capacity {
 	c := a.keys[key]
 	if c == nil {
 		t := a.tables[key.table]
-		c = &capacity{reads: store{t.ReadUnits, now}, writes: store{t.WriteUnits, now}}
+		c = &capacity{reads: store{units: t.ReadUnits, at: now}, writes: store{units: t.WriteUnits, at: now}}
 		a.keys[key] = c
 	}
 	return c

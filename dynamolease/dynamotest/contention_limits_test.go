@@ -228,3 +228,51 @@ func TestRefusalsLookReal(t *testing.T) {
 		time.Sleep(hold)
 	})
 }
+
+// The peaks are those of one key in one second, whatever else is used before, after, or at other keys.
+func TestPeakUnitsOfAKey(t *testing.T) {
+	s := server(t)
+	for _, a := range accesses() {
+		t.Run(a.name, func(t *testing.T) {
+			table := contending(t, s, dynamotest.Contention{})
+			synctest.Test(t, func(t *testing.T) {
+				transport := s.VirtualTransport()
+				defer transport.Close()
+				client := transport.Client(noRetries)
+				peak := func() float64 {
+					used := s.Usage(table)
+					if other := map[bool]float64{true: used.PeakReadUnits, false: used.PeakWriteUnits}[a.write]; other != 0 {
+						t.Errorf("a peak of %v units of the other kind", other)
+					}
+					return used.PeakReadUnits + used.PeakWriteUnits
+				}
+				use := func(row string, times int) {
+					for range times {
+						if err := a.do(t.Context(), client, table, row); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				for _, step := range []struct {
+					row         string
+					times, want int
+				}{{"a", 3, 3}, {"b", 4, 4}, {"a", 2, 5}} {
+					if use(step.row, step.times); peak() != float64(step.want)*a.each {
+						t.Errorf("%d of %s: a peak of %v, want %d of %v each", step.times, step.row, peak(), step.want, a.each)
+					}
+				}
+				time.Sleep(time.Second)
+				if use("a", 4); peak() != 5*a.each {
+					t.Errorf("a second later: %v", peak())
+				}
+				if use("a", 2); peak() != 6*a.each {
+					t.Errorf("more in that second: %v", peak())
+				}
+				s.Contend(table, dynamotest.Contention{})
+				if peak() != 0 {
+					t.Errorf("from a new start: %v", peak())
+				}
+			})
+		})
+	}
+}
