@@ -1,0 +1,228 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+)
+
+const (
+	// A change is watched for at least windowTTLs, and for restTTLs after the shares are even: what
+	// it makes nodes read belongs to it.
+	windowTTLs = 6
+	restTTLs   = 3
+
+	// changePatience is how long a step may take. What comes of it then counts all the same.
+	changePatience = 10 * time.Minute
+
+	// deploymentParts are how many parts of a fleet are replaced, one after the other.
+	deploymentParts = 10
+
+	changesGroup = "orders"
+	changesSeed  = 1 // of when in a round things happen, and to whom
+)
+
+var errPatience = errors.New("the shares are not even in time")
+
+// A company is a fleet that changes.
+type company struct {
+	changesSpec
+	drill
+	*ledger
+	server *dynamotest.Server
+	table  string
+	random *rand.Rand
+	names  []string
+	actors map[string]*actor
+	gone   []*actor // that left in the change
+	born   int      // nodes that were ever started
+}
+
+// An event is a change, in steps. It has none if nothing changes.
+type event struct {
+	name  string
+	steps []step
+}
+
+// A step is nodes that start, or that leave, at one moment.
+type step struct {
+	enter, leave int
+	crash        bool // is how they leave
+}
+
+// events are what a fleet goes through.
+func (c changesSpec) events(deploys bool) []event {
+	join := event{"join", []step{{enter: 1}}}
+	list := []event{{"cold start", []step{{enter: c.Nodes}}}, {"none", nil}}
+	for range c.Cycles {
+		list = append(list, event{"crash", []step{{leave: 1, crash: true}}}, join, event{"stop", []step{{leave: 1}}}, join)
+	}
+	if deploys {
+		deployment := event{name: "deployment"}
+		for range deploymentParts {
+			part := max(1, c.Nodes/deploymentParts)
+			deployment.steps = append(deployment.steps, step{enter: part}, step{leave: part})
+		}
+		list = append(list, deployment)
+	}
+	return list
+}
+
+// changes starts the fleets, one after the other, and measures what they go through.
+func (l *lab) changes(ctx context.Context, spec changesSpec, d drill) ([]changeRow, error) {
+	d.partitions, d.ttl, d.latency = spec.Partitions, spec.TTL, distance
+	var all samples
+	random := rand.New(rand.NewPCG(changesSeed, changesSeed))
+	for i := range spec.Fleets {
+		table, err := l.freshTable()
+		if err != nil {
+			return nil, err
+		}
+		c := &company{changesSpec: spec, drill: d, ledger: newLedger(spec.Partitions), server: l.server, table: table,
+			random: random, actors: make(map[string]*actor)}
+		for _, e := range spec.events(i < spec.Deployments) {
+			if err = c.change(ctx, e, &all); err != nil {
+				err = fmt.Errorf("%s: %w", e.name, err)
+				break
+			}
+		}
+		l.server.Contend(table, dynamotest.Contention{})
+		if err := errors.Join(err, c.close()); err != nil {
+			return nil, err
+		}
+	}
+	return all.rows(spec), nil
+}
+
+// change makes a change at some moment of a round, and watches what comes of it.
+func (c *company) change(ctx context.Context, e event, all *samples) error {
+	if err := rest(ctx, time.Duration(c.random.Int64N(int64(c.round())))); err != nil {
+		return err
+	}
+	s := &sample{event: e.name}
+	c.server.Contend(c.table, contention)
+	c.begin()
+	c.looked()
+	begun := time.Now()
+	for i, step := range e.steps {
+		if i > 0 {
+			s.looks = append(s.looks, c.looked()...)
+		}
+		err := c.take(ctx, step)
+		if errors.Is(err, errPatience) {
+			s.unfinished, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	over := time.Since(begun)
+	if err := rest(ctx, max(windowTTLs*c.TTL-over, restTTLs*c.TTL)); err != nil {
+		return err
+	}
+	s.looks = append(s.looks, c.looked()...)
+	s.over, s.window, s.used = over.Seconds(), time.Since(begun).Seconds(), c.server.Usage(c.table)
+	s.tally, s.twice = c.result()
+	all.list = append(all.list, s)
+	return c.clear()
+}
+
+// take takes a step, and waits until the shares are even.
+func (c *company) take(ctx context.Context, s step) error {
+	leaving := c.choose(s.leave)
+	for i := range s.enter {
+		c.names = append(c.names, nodeName((c.born+i)*37%1000)) // in no order
+	}
+	entering := c.names[len(c.names)-s.enter:]
+	c.born += s.enter
+	for _, name := range leaving {
+		if s.crash {
+			c.crash(name)
+		}
+	}
+	c.step(c.names)
+	for _, name := range leaving {
+		c.leave(name, s.crash)
+	}
+	for _, name := range entering {
+		if err := c.enter(ctx, name); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, changePatience, errPatience)
+	defer cancel()
+	return c.await(ctx)
+}
+
+// choose takes nodes out of the fleet: a part of a deployment is the oldest ones.
+func (c *company) choose(n int) []string {
+	from := 0
+	if n == 1 && len(c.names) <= c.Nodes {
+		from = c.random.IntN(len(c.names))
+	}
+	chosen := slices.Clone(c.names[from : from+n])
+	c.names = slices.Delete(c.names, from, from+n)
+	return chosen
+}
+
+func (c *company) enter(ctx context.Context, name string) error {
+	a, err := c.actor(ctx, c.table, coordinator.Config{
+		Service: "shop", Node: name, Address: address, TTL: c.TTL,
+		Groups: []coordinator.Group{{Name: changesGroup, Partitions: c.Partitions, Handler: c.handler(name)}},
+	})
+	if err == nil {
+		c.actors[name] = a
+	}
+	return err
+}
+
+func (c *company) leave(name string, crash bool) {
+	a := c.actors[name]
+	delete(c.actors, name)
+	c.gone = append(c.gone, a)
+	if crash {
+		a.crash()
+	} else {
+		a.exit()
+	}
+}
+
+// looked returns how often each node has looked at the owners since the last call: their first pages.
+func (c *company) looked() (list []float64) {
+	for _, a := range c.actors {
+		n := 0
+		for _, r := range a.transport.Requests() {
+			if r.Op == "Query" && bytes.Contains(r.Body, []byte(changesGroup)) && !bytes.Contains(r.Body, []byte("ExclusiveStartKey")) {
+				n++
+			}
+		}
+		a.transport.Reset()
+		list = append(list, float64(n))
+	}
+	return list
+}
+
+// clear waits for the nodes that are gone.
+func (c *company) clear() error {
+	var errs []error
+	for _, a := range c.gone {
+		errs = append(errs, a.close())
+	}
+	c.gone = nil
+	return errors.Join(errs...)
+}
+
+// close ends all nodes.
+func (c *company) close() error {
+	for name := range c.actors {
+		c.leave(name, false)
+	}
+	return c.clear()
+}
