@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"time"
 
@@ -24,6 +25,10 @@ const (
 
 	// deploymentParts are how many parts of a fleet are replaced, one after the other.
 	deploymentParts = 10
+
+	// startSpread is how far apart nodes start that start together: no system starts processes at one
+	// moment.
+	startSpread = time.Second
 
 	changesGroup = "orders"
 	changesSeed  = 1 // of when in a round things happen, and to whom
@@ -77,7 +82,7 @@ func (c changesSpec) events(deploys bool) []event {
 
 // changes starts the fleets, one after the other, and measures what they go through.
 func (l *lab) changes(ctx context.Context, spec changesSpec, d drill) ([]changeRow, error) {
-	d.partitions, d.ttl, d.latency = spec.Partitions, spec.TTL, distance
+	d.ttl = spec.TTL
 	var all samples
 	random := rand.New(rand.NewPCG(changesSeed, changesSeed))
 	for i := range spec.Fleets {
@@ -172,15 +177,26 @@ func (c *company) choose(n int) []string {
 	return chosen
 }
 
+// enter starts a node, within startSpread.
 func (c *company) enter(ctx context.Context, name string) error {
-	a, err := c.actor(ctx, c.table, coordinator.Config{
+	a, err := c.actor(c.table)
+	if err != nil {
+		return err
+	}
+	c.actors[name] = a
+	a.transport.Every("", jittered)
+	a.begin(ctx, rand.N(startSpread), coordinator.Config{
 		Service: "shop", Node: name, Address: address, TTL: c.TTL,
 		Groups: []coordinator.Group{{Name: changesGroup, Partitions: c.Partitions, Handler: c.handler(name)}},
 	})
-	if err == nil {
-		c.actors[name] = a
-	}
-	return err
+	return nil
+}
+
+// jittered delays a request by [distance] in the mean: no two are equally fast.
+func jittered(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+	least := distance / 2
+	delay := least + time.Duration(float64(distance-least)*min(rand.ExpFloat64(), 10))
+	return dynamotest.Delay(delay)(req, send)
 }
 
 func (c *company) leave(name string, crash bool) {

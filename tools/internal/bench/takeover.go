@@ -150,31 +150,44 @@ func (t *troupe) without(ctx context.Context, leave func(), others ...string) (t
 
 // enter starts a node.
 func (t *troupe) enter(ctx context.Context, name string) error {
-	a, err := t.actor(ctx, t.table, coordinator.Config{
+	a, err := t.actor(t.table)
+	if err != nil {
+		return err
+	}
+	a.transport.Latency(t.latency)
+	t.actors[name] = a
+	a.begin(ctx, 0, coordinator.Config{
 		Service: t.service, Node: name, Address: address, TTL: t.ttl, Interval: t.round(),
 		Groups: []coordinator.Group{{Name: t.group, Partitions: t.partitions, MovesPerRound: t.moves, Handler: t.handler(name)}},
 	})
-	if err == nil {
-		t.actors[name] = a
-	}
-	return err
+	return nil
 }
 
-// actor starts a node with a path to the table of its own.
-func (d drill) actor(ctx context.Context, table string, cfg coordinator.Config) (*actor, error) {
+// actor returns a node that has a path to the table of its own.
+func (d drill) actor(table string) (*actor, error) {
 	a := &actor{transport: d.connect(), over: make(chan error, 1)}
-	a.transport.Latency(d.latency)
-	cfg.Logger = slog.New(slog.DiscardHandler)
 	var err error
-	a.store, err = dynamolease.New(a.transport.Client(), table, d.options, func(o *dynamolease.Options) { o.Logger = cfg.Logger })
+	a.store, err = dynamolease.New(a.transport.Client(), table, d.options, func(o *dynamolease.Options) { o.Logger = noLogger })
 	if err != nil {
 		a.transport.Close()
 		return nil, err
 	}
-	running, exit := context.WithCancel(ctx)
-	a.exit = exit
-	go func() { a.over <- coordinator.Run(running, a.store, cfg) }()
 	return a, nil
+}
+
+var noLogger = slog.New(slog.DiscardHandler)
+
+// begin starts the node after a while.
+func (a *actor) begin(ctx context.Context, after time.Duration, cfg coordinator.Config) {
+	cfg.Logger = noLogger
+	ctx, a.exit = context.WithCancel(ctx)
+	go func() {
+		if rest(ctx, after) != nil {
+			a.over <- nil
+			return
+		}
+		a.over <- coordinator.Run(ctx, a.store, cfg)
+	}()
 }
 
 // crash cuts the node off from the table, as if it were killed. It then ends the node for tidiness.
