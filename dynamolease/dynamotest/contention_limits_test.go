@@ -276,3 +276,36 @@ func TestPeakUnitsOfAKey(t *testing.T) {
 		})
 	}
 }
+
+// The units of an answer are found wherever they stand, whatever the attributes of its rows are called.
+func TestUnitsAmongRows(t *testing.T) {
+	s := server(t)
+	for _, name := range []string{"text", "ConsumedCapacity", "TableName"} {
+		for kind, value := range map[string]types.AttributeValue{
+			"a string": &types.AttributeValueMemberS{Value: `"ConsumedCapacity":{"TableName":"x","CapacityUnits":7}`},
+			"a map": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+				"TableName":     &types.AttributeValueMemberS{Value: "x"},
+				"CapacityUnits": &types.AttributeValueMemberN{Value: "7"},
+			}},
+		} {
+			t.Run(name+" is "+kind, func(t *testing.T) {
+				table := contending(t, s, dynamotest.Contention{})
+				item := key("row")
+				item[name] = value
+				item["size"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 9<<10)}
+				transport := s.Transport()
+				defer transport.Close()
+				client := transport.Client(noRetries)
+				if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+					t.Fatal(err)
+				}
+				if err := query(true)(t.Context(), client, table, "row"); err != nil {
+					t.Fatal(err)
+				}
+				if used := s.Usage(table); used.ReadUnits != 3 || used.WriteUnits != 10 {
+					t.Errorf("%+v, want 3 read and 10 write units", used)
+				}
+			})
+		}
+	}
+}

@@ -81,9 +81,9 @@ func (c changesSpec) events(deploys bool) []event {
 }
 
 // changes starts the fleets, one after the other, and measures what they go through.
-func (l *lab) changes(ctx context.Context, spec changesSpec, d drill) ([]changeRow, error) {
+func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress func(*sample)) ([]changeRow, error) {
 	d.ttl = spec.TTL
-	var all samples
+	all := samples{progress: progress}
 	random := rand.New(rand.NewPCG(changesSeed, changesSeed))
 	for i := range spec.Fleets {
 		table, err := l.freshTable()
@@ -135,7 +135,7 @@ func (c *company) change(ctx context.Context, e event, all *samples) error {
 	s.looks = append(s.looks, c.looked()...)
 	s.over, s.window, s.used = over.Seconds(), time.Since(begun).Seconds(), c.server.Usage(c.table)
 	s.tally, s.twice = c.result()
-	all.list = append(all.list, s)
+	all.add(s)
 	return c.clear()
 }
 

@@ -18,7 +18,15 @@ type sample struct {
 }
 
 // samples are all changes of a fleet.
-type samples struct{ list []*sample }
+type samples struct {
+	list     []*sample
+	progress func(*sample)
+}
+
+func (s *samples) add(one *sample) {
+	s.list = append(s.list, one)
+	s.progress(one)
+}
 
 // rows sums them up by event, in the order in which they came first.
 func (s *samples) rows(spec changesSpec) (rows []changeRow) {
