@@ -26,10 +26,10 @@ const (
 	// deploymentParts are how many parts of a fleet are replaced, one after the other.
 	deploymentParts = 10
 
-	// startSpread is how far apart nodes start that start together: no system starts processes at one
-	// moment.
+	// startSpread is how far apart nodes may start that a system starts together.
 	startSpread = time.Second
 
+	noChange     = "none"
 	changesGroup = "orders"
 	changesSeed  = 1 // of when in a round things happen, and to whom
 )
@@ -59,21 +59,26 @@ type event struct {
 // A step is nodes that start, or that leave, at one moment.
 type step struct {
 	enter, leave int
-	crash        bool // is how they leave
+	crash        bool          // is how they leave
+	spread       time.Duration // of those that start together
 }
 
-// events are what a fleet goes through.
-func (c changesSpec) events(deploys bool) []event {
-	join := event{"join", []step{{enter: 1}}}
-	list := []event{{"cold start", []step{{enter: c.Nodes}}}, {"none", nil}}
+// events are what a fleet goes through. The nodes of the first one start at one moment, those of the
+// next one within startSpread, and so on.
+func (c changesSpec) events(fleet int) []event {
+	start, join := event{"start at once", []step{{enter: c.Nodes}}}, event{"join", []step{{enter: 1}}}
+	if fleet%2 == 1 {
+		start = event{fmt.Sprintf("start in %v", startSpread), []step{{enter: c.Nodes, spread: startSpread}}}
+	}
+	list := []event{start, {noChange, nil}}
 	for range c.Cycles {
 		list = append(list, event{"crash", []step{{leave: 1, crash: true}}}, join, event{"stop", []step{{leave: 1}}}, join)
 	}
-	if deploys {
+	if fleet < c.Deployments {
 		deployment := event{name: "deployment"}
 		for range deploymentParts {
 			part := max(1, c.Nodes/deploymentParts)
-			deployment.steps = append(deployment.steps, step{enter: part}, step{leave: part})
+			deployment.steps = append(deployment.steps, step{enter: part, spread: startSpread}, step{leave: part})
 		}
 		list = append(list, deployment)
 	}
@@ -92,7 +97,7 @@ func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress f
 		}
 		c := &company{changesSpec: spec, drill: d, ledger: newLedger(spec.Partitions), server: l.server, table: table,
 			random: random, actors: make(map[string]*actor)}
-		for _, e := range spec.events(i < spec.Deployments) {
+		for _, e := range spec.events(i) {
 			if err = c.change(ctx, e, &all); err != nil {
 				err = fmt.Errorf("%s: %w", e.name, err)
 				break
@@ -157,7 +162,7 @@ func (c *company) take(ctx context.Context, s step) error {
 		c.leave(name, s.crash)
 	}
 	for _, name := range entering {
-		if err := c.enter(ctx, name); err != nil {
+		if err := c.enter(ctx, name, s.spread); err != nil {
 			return err
 		}
 	}
@@ -177,15 +182,15 @@ func (c *company) choose(n int) []string {
 	return chosen
 }
 
-// enter starts a node, within startSpread.
-func (c *company) enter(ctx context.Context, name string) error {
+// enter starts a node, some time within the spread.
+func (c *company) enter(ctx context.Context, name string, spread time.Duration) error {
 	a, err := c.actor(c.table)
 	if err != nil {
 		return err
 	}
 	c.actors[name] = a
 	a.transport.Every("", jittered)
-	a.begin(ctx, rand.N(startSpread), coordinator.Config{
+	a.begin(ctx, rand.N(spread+1), coordinator.Config{
 		Service: "shop", Node: name, Address: address, TTL: c.TTL,
 		Groups: []coordinator.Group{{Name: changesGroup, Partitions: c.Partitions, Handler: c.handler(name)}},
 	})

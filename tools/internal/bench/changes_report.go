@@ -5,23 +5,55 @@ import (
 	"strconv"
 )
 
-func changesTable(list []changeRow) table {
-	rows := [][]string{{"nodes", "partitions", "ttl s", "change", "times", "worked p50 s", "p99", "max", "idle p50 s", "p99", "max", "even s",
-		"moves", "beyond", "twice", "looks", "most", "requests", "read units", "write units", "peak reads/s", "peak writes/s"}}
-	for _, r := range list {
-		cells := []string{strconv.Itoa(r.Nodes), grouped(r.Partitions), plain(r.TTL), r.Event, strconv.Itoa(r.Times)}
-		cells = append(cells, r.Worked.cells()...)
-		cells = append(cells, r.Idle.cells()...)
-		cells = append(cells, fmt.Sprintf("%.2f", r.Over.Max), plain(r.Moves), plain(r.Beyond), plain(r.Twice), plain(r.Looks.Mean), plain(r.Looks.Most),
-			plain(r.Requests), plain(r.ReadUnits), plain(r.WriteUnits), plain(r.PeakReadUnits), plain(r.PeakWriteUnits))
-		rows = append(rows, cells)
-	}
-	return table{name: "changes", title: "What a change of a fleet takes", rows: rows, text: []int{3}, note: "TODO"}
+// changesTables are one of the times of the changes, and one of what they cost.
+func changesTables(list []changeRow) []table {
+	return []table{changesTable(list), changesCostTable(list)}
 }
 
-func (d durations) cells() []string {
-	if d == (durations{}) {
-		return []string{"", "", ""}
+func changesTable(list []changeRow) table {
+	rows := [][]string{{"nodes", "partitions", "ttl s", "change", "times", "worked again: p50 s", "p99 s", "max s",
+		"idle: p50 s", "p99 s", "max s", "even: p50 s", "max s", "moves", "beyond", "started twice"}}
+	for _, r := range list {
+		if r.Event == noChange {
+			continue
+		}
+		cells := append(r.key(), strconv.Itoa(r.Times))
+		for _, d := range []durations{r.Worked, r.Idle} {
+			cells = append(cells, seconds(d.P50), seconds(d.P99), seconds(d.Max))
+		}
+		over := seconds(r.Over.Max)
+		if r.Unfinished > 0 {
+			over = fmt.Sprintf("%d not even", r.Unfinished)
+		}
+		rows = append(rows, append(cells, seconds(r.Over.P50), over, plain(r.Moves), plain(r.Beyond), plain(r.Twice)))
 	}
-	return []string{fmt.Sprintf("%.2f", d.P50), fmt.Sprintf("%.2f", d.P99), fmt.Sprintf("%.2f", d.Max)}
+	return table{
+		name: "changes", title: "How long it takes until a change of a fleet is over", rows: rows, text: []int{3},
+		note: fmt.Sprintf(`Worked again: from the change until another node works a partition that has to move; of a deployment, from the step. Idle: from the return
+of its handler, or the crash, until the next one starts. Even: from the change until all shares are. Moves are the mean of a change, and
+beyond those that are more than would do. Started twice are partitions whose handler started more than once in the change.
+A deployment starts a tenth of the nodes within %v, waits until the shares are even, stops as many old ones, waits again, and goes on.
+A step that is not even after %v is given up.`, startSpread, changePatience),
+	}
 }
+
+func changesCostTable(list []changeRow) table {
+	rows := [][]string{{"nodes", "partitions", "ttl s", "change", "window s", "requests", "read units", "write units", "conflicts", "throttled",
+		"reads/s of a key", "writes/s of a key", "looks", "most"}}
+	for _, r := range list {
+		rows = append(rows, append(r.key(), whole(r.Window), whole(r.Requests), whole(r.ReadUnits), whole(r.WriteUnits), plain(r.Conflicts), plain(r.Throttled),
+			whole(r.PeakReadUnits), whole(r.PeakWriteUnits), plain(r.Looks.Mean), plain(r.Looks.Most)))
+	}
+	return table{
+		name: "changes-cost", title: "What a change of a fleet costs", rows: rows, text: []int{3},
+		note: fmt.Sprintf(`Requests and units are those of all nodes in the window, with their rounds, in the mean of the changes: %d ttls, or until %d ttls after the shares are
+even. "%s" is such a window without a change. The units of a key are the most that one partition key used in one second of the clock. Looks are
+at the owners, of one node in one change (in a step of a deployment): in the mean, and the most.`, windowTTLs, restTTLs, noChange),
+	}
+}
+
+func (r changeRow) key() []string {
+	return []string{strconv.Itoa(r.Nodes), grouped(r.Partitions), plain(r.TTL), r.Event}
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.2f", s) }

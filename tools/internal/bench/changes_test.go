@@ -37,7 +37,9 @@ func TestChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = changesTable(rows).print(t.Output())
+		for _, table := range changesTables(rows) {
+			_ = table.print(t.Output())
+		}
 		if *changesFile == "" {
 			return
 		}
