@@ -29,7 +29,6 @@ const (
 	// startSpread is how far apart nodes may start that a system starts together.
 	startSpread = time.Second
 
-	noChange     = "none"
 	changesGroup = "orders"
 	changesSeed  = 1 // of when in a round things happen, and to whom
 )
@@ -50,6 +49,19 @@ type company struct {
 	born   int      // nodes that were ever started
 }
 
+// The names of the events.
+const (
+	startAtOnce    = "start at once"
+	startSpreadOut = "start in 1s" // startSpread
+	noChange       = "none"
+	crashes        = "crash"
+	joins          = "join"
+	stops          = "stop"
+	deploys        = "deployment"
+)
+
+var eventNames = []string{startAtOnce, startSpreadOut, noChange, crashes, joins, stops, deploys}
+
 // An event is a change, in steps. It has none if nothing changes.
 type event struct {
 	name  string
@@ -66,16 +78,16 @@ type step struct {
 // events are what a fleet goes through. The nodes of the first one start at one moment, those of the
 // next one within startSpread, and so on.
 func (c changesSpec) events(fleet int) []event {
-	start, join := event{"start at once", []step{{enter: c.Nodes}}}, event{"join", []step{{enter: 1}}}
+	start, join := event{startAtOnce, []step{{enter: c.Nodes}}}, event{joins, []step{{enter: 1}}}
 	if fleet%2 == 1 {
-		start = event{fmt.Sprintf("start in %v", startSpread), []step{{enter: c.Nodes, spread: startSpread}}}
+		start = event{startSpreadOut, []step{{enter: c.Nodes, spread: startSpread}}}
 	}
 	list := []event{start, {noChange, nil}}
 	for range c.Cycles {
-		list = append(list, event{"crash", []step{{leave: 1, crash: true}}}, join, event{"stop", []step{{leave: 1}}}, join)
+		list = append(list, event{crashes, []step{{leave: 1, crash: true}}}, join, event{stops, []step{{leave: 1}}}, join)
 	}
 	if fleet < c.Deployments {
-		deployment := event{name: "deployment"}
+		deployment := event{name: deploys}
 		for range deploymentParts {
 			part := max(1, c.Nodes/deploymentParts)
 			deployment.steps = append(deployment.steps, step{enter: part, spread: startSpread}, step{leave: part})

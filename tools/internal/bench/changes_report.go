@@ -25,13 +25,17 @@ func changesTable(list []changeRow) table {
 		if r.Unfinished > 0 {
 			over = fmt.Sprintf("%d not even", r.Unfinished)
 		}
-		rows = append(rows, append(cells, seconds(r.Over.P50), over, plain(r.Moves), plain(r.Beyond), plain(r.Twice)))
+		twice := ""
+		if r.Event == startAtOnce || r.Event == startSpreadOut {
+			twice = fmt.Sprintf("%s %%", plain(100*r.Twice/float64(r.Partitions)))
+		}
+		rows = append(rows, append(cells, seconds(r.Over.P50), over, plain(r.Moves), plain(r.Beyond), twice))
 	}
 	return table{
 		name: "changes", title: "How long it takes until a change of a fleet is over", rows: rows, text: []int{3},
 		note: fmt.Sprintf(`Worked again: from the change until another node works a partition that has to move; of a deployment, from the step. Idle: from the return
 of its handler, or the crash, until the next one starts. Even: from the change until all shares are. Moves are the mean of a change, and
-beyond those that are more than would do. Started twice are partitions whose handler started more than once in the change.
+beyond those that are more than would do. Started twice are partitions whose handler started more than once while the fleet did.
 A deployment starts a tenth of the nodes within %v, waits until the shares are even, stops as many old ones, waits again, and goes on.
 A step that is not even after %v is given up.`, startSpread, changePatience),
 	}

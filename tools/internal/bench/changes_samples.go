@@ -28,20 +28,18 @@ func (s *samples) add(one *sample) {
 	s.progress(one)
 }
 
-// rows sums them up by event, in the order in which they came first.
+// rows sums them up by event.
 func (s *samples) rows(spec changesSpec) (rows []changeRow) {
-	var order []string
 	by := make(map[string][]*sample)
 	for _, one := range s.list {
-		if by[one.event] == nil {
-			order = append(order, one.event)
-		}
 		by[one.event] = append(by[one.event], one)
 	}
-	for _, event := range order {
-		row := changeRow{Nodes: spec.Nodes, Partitions: spec.Partitions, TTL: spec.TTL.Seconds(), Event: event, Times: len(by[event])}
-		row.sum(by[event])
-		rows = append(rows, row)
+	for _, event := range eventNames {
+		if len(by[event]) > 0 {
+			row := changeRow{Nodes: spec.Nodes, Partitions: spec.Partitions, TTL: spec.TTL.Seconds(), Event: event, Times: len(by[event])}
+			row.sum(by[event])
+			rows = append(rows, row)
+		}
 	}
 	return rows
 }

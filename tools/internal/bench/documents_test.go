@@ -57,6 +57,15 @@ func TestDocuments(t *testing.T) {
 	if r.Crowd == nil || r.Crowd.Crash.Leases == 0 || len(r.Crowd.Keepers) != 2 {
 		t.Errorf("contention %+v", r.Crowd)
 	}
+	for _, c := range usualChanges {
+		for _, event := range c.events(0) {
+			if !slices.ContainsFunc(r.Changes, func(row changeRow) bool {
+				return row.Nodes == c.Nodes && row.Partitions == c.Partitions && row.TTL == c.TTL.Seconds() && row.Event == event.name
+			}) {
+				t.Errorf("%s: %q is not there", c.name(), event.name)
+			}
+		}
+	}
 	for _, name := range []string{plotOfCost, plotOfEnds} {
 		if !strings.Contains(string(document), "("+name+")") {
 			t.Errorf("%s does not show %s", costDocument, name)
