@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// A change is watched for at least windowTTLs, and for restTTLs after the shares are even: what
-	// it makes nodes read belongs to it.
-	windowTTLs = 6
-	restTTLs   = 3
+	// A change is watched for at least windowTTLs, and until no node has looked at the owners for
+	// quietRounds: what it makes them read belongs to it.
+	windowTTLs  = 6
+	quietRounds = 2
 
 	// changePatience is how long a step may take. What comes of it then counts all the same.
 	changePatience = 10 * time.Minute
@@ -145,15 +145,28 @@ func (c *company) change(ctx context.Context, e event, all *samples) error {
 			return err
 		}
 	}
-	over := time.Since(begun)
-	if err := rest(ctx, max(windowTTLs*c.TTL-over, restTTLs*c.TTL)); err != nil {
+	s.over = time.Since(begun).Seconds()
+	if err := c.watch(ctx, s, begun); err != nil {
 		return err
 	}
 	s.looks = append(s.looks, c.looked()...)
-	s.over, s.window, s.used = over.Seconds(), time.Since(begun).Seconds(), c.server.Usage(c.table)
+	s.window, s.used = time.Since(begun).Seconds(), c.server.Usage(c.table)
 	s.tally, s.twice = c.result()
 	all.add(s)
 	return c.clear()
+}
+
+// watch waits until a change is over and done with.
+func (c *company) watch(ctx context.Context, s *sample, begun time.Time) error {
+	err := rest(ctx, max(0, windowTTLs*c.TTL-quietRounds*c.round()-time.Since(begun)))
+	for since := time.Now(); err == nil && time.Since(since) < changePatience; {
+		before := c.looksSoFar()
+		if err = rest(ctx, quietRounds*c.round()); c.looksSoFar() == before {
+			return err
+		}
+	}
+	s.unfinished = true
+	return err
 }
 
 // take takes a step, and waits until the shares are even.
@@ -227,19 +240,30 @@ func (c *company) leave(name string, crash bool) {
 	}
 }
 
-// looked returns how often each node has looked at the owners since the last call: their first pages.
+// looked returns how often each node has looked at the owners since the last call.
 func (c *company) looked() (list []float64) {
 	for _, a := range c.actors {
-		n := 0
-		for _, r := range a.transport.Requests() {
-			if r.Op == "Query" && bytes.Contains(r.Body, []byte(changesGroup)) && !bytes.Contains(r.Body, []byte("ExclusiveStartKey")) {
-				n++
-			}
-		}
+		list = append(list, float64(a.looks()))
 		a.transport.Reset()
-		list = append(list, float64(n))
 	}
 	return list
+}
+
+func (c *company) looksSoFar() (sum int) {
+	for _, a := range c.actors {
+		sum += a.looks()
+	}
+	return sum
+}
+
+// looks returns how many first pages of the owners the node has asked for.
+func (a *actor) looks() (n int) {
+	for _, r := range a.transport.Requests() {
+		if r.Op == "Query" && bytes.Contains(r.Body, []byte(changesGroup)) && !bytes.Contains(r.Body, []byte("ExclusiveStartKey")) {
+			n++
+		}
+	}
+	return n
 }
 
 // clear waits for the nodes that are gone.

@@ -50,9 +50,9 @@ func changesCostTable(list []changeRow) table {
 	}
 	return table{
 		name: "changes-cost", title: "What a change of a fleet costs", rows: rows, text: []int{3},
-		note: fmt.Sprintf(`Requests and units are those of all nodes in the window, with their rounds, in the mean of the changes: %d ttls, or until %d ttls after the shares are
-even. "%s" is such a window without a change. The units of a key are the most that one partition key used in one second of the clock. Looks are
-at the owners, of one node in one change (in a step of a deployment): in the mean, and the most.`, windowTTLs, restTTLs, noChange),
+		note: fmt.Sprintf(`Requests and units are those of all nodes in the window, with their rounds, in the mean of the changes: %d ttls, or until no node has looked at
+the owners for %d rounds. "%s" is such a window without a change. The units of a key are the most that one partition key used in one second of the clock. Looks are
+at the owners, of one node in one change (in a step of a deployment): in the mean, and the most.`, windowTTLs, quietRounds, noChange),
 	}
 }
 

@@ -79,7 +79,7 @@ func checkChanges(t *testing.T, spec changesSpec, rows []changeRow) {
 			t.Errorf("%+v", r)
 		}
 		delete(times, r.Event)
-		if r.Unfinished != 0 || r.Window < windowTTLs*r.TTL || r.Conflicts != 0 || r.Throttled != 0 {
+		if r.Unfinished != 0 || r.Window < windowTTLs*r.TTL-1 || r.Conflicts != 0 || r.Throttled != 0 {
 			t.Errorf("%s: %+v", r.Event, r)
 		}
 		// In each round a node sends a heartbeat and reads the members.
@@ -87,7 +87,7 @@ func checkChanges(t *testing.T, spec changesSpec, rows []changeRow) {
 			t.Errorf("%s: %+v in %v s", r.Event, r.usage, r.Window)
 		}
 		if r.Event == noChange {
-			if r.Moves != 0 || r.Looks.Most != 0 || r.Worked != (durations{}) || r.PeakReadUnits < 1 {
+			if r.Moves != 0 || r.Looks.Mean > 0.5 || r.Worked != (durations{}) || r.PeakReadUnits < 1 {
 				t.Errorf("no change: %+v", r)
 			}
 			continue
