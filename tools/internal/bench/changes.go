@@ -48,8 +48,8 @@ func (c changesSpec) name() string {
 	return fmt.Sprintf("Changes of %d nodes, %d partitions, ttl %v", c.Nodes, c.Partitions, c.TTL)
 }
 
-// A changeRow is what the changes of one kind came to. Requests and units are those of all nodes
-// from the change to the end of the window, with their rounds.
+// A changeRow is the outcome of the changes of one kind. Requests and units are those of all nodes
+// from the change to the end of the window, with their rounds, in the mean of the changes.
 type changeRow struct {
 	Nodes      int     `json:"nodes"` // before the change, or after a cold start
 	Partitions int     `json:"partitions"`
@@ -86,7 +86,7 @@ type looks struct {
 	Most float64 `json:"most"`
 }
 
-// changed runs this package's own test.
+// changed runs this package's own test, as crowded does.
 func changed(ctx context.Context, c changesSpec) (rows []changeRow, err error) {
 	spec, err := json.Marshal(c)
 	if err != nil {

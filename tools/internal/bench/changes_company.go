@@ -16,11 +16,12 @@ import (
 
 const (
 	// A change is watched for at least windowTTLs, and until no node has looked at the owners for
-	// quietRounds: what it makes them read belongs to it.
+	// quietRounds: the looks that follow from it belong to it.
 	windowTTLs  = 6
 	quietRounds = 2
 
-	// changePatience is how long a step may take. What comes of it then counts all the same.
+	// changePatience is how long a step may take, and how long a change is watched. It counts all the
+	// same.
 	changePatience = 10 * time.Minute
 
 	// deploymentParts are how many parts of a fleet are replaced, one after the other.
@@ -30,7 +31,7 @@ const (
 	startSpread = time.Second
 
 	changesGroup = "orders"
-	changesSeed  = 1 // of when in a round things happen, and to whom
+	changesSeed  = 1 // of the moments of the changes, and of the nodes that leave
 )
 
 var errPatience = errors.New("the shares are not even in time")
@@ -75,7 +76,7 @@ type step struct {
 	spread       time.Duration // of those that start together
 }
 
-// events are what a fleet goes through. The nodes of the first one start at one moment, those of the
+// events are those that a fleet goes through. The nodes of the first one start at one moment, those of the
 // next one within startSpread, and so on.
 func (c changesSpec) events(fleet int) []event {
 	start, join := event{startAtOnce, []step{{enter: c.Nodes}}}, event{joins, []step{{enter: 1}}}
@@ -97,7 +98,7 @@ func (c changesSpec) events(fleet int) []event {
 	return list
 }
 
-// changes starts the fleets, one after the other, and measures what they go through.
+// changes starts the fleets, one after the other, and measures their changes.
 func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress func(*sample)) ([]changeRow, error) {
 	d.ttl = spec.TTL
 	all := samples{progress: progress}
@@ -123,7 +124,7 @@ func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress f
 	return all.rows(spec), nil
 }
 
-// change makes a change at some moment of a round, and watches what comes of it.
+// change makes a change at some moment of a round, and watches it.
 func (c *company) change(ctx context.Context, e event, all *samples) error {
 	if err := rest(ctx, time.Duration(c.random.Int64N(int64(c.round())))); err != nil {
 		return err

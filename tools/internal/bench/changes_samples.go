@@ -6,7 +6,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
 )
 
-// A sample is what one change came to.
+// A sample is the outcome of one change.
 type sample struct {
 	event string
 	tally

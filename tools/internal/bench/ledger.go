@@ -10,8 +10,8 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 )
 
-// A ledger is what handlers write down while a fleet changes. A change begins with begin, and may
-// have several steps, each with a set of nodes of its own.
+// A ledger shows which node works each partition while a fleet changes. The handlers write it. A
+// change begins with begin, and may have several steps, each with a set of nodes of its own.
 type ledger struct {
 	changed chan struct{} // has room for one: a waiter looks again
 
@@ -32,7 +32,7 @@ type entry struct {
 	starts int       // of handlers in this change
 }
 
-// A tally is what a change came to.
+// A tally is the outcome of a change.
 type tally struct {
 	seconds []float64 // from the step until each partition that had to move was worked again, or first
 	idle    []float64 // how long nobody worked a partition, of each move
@@ -164,7 +164,7 @@ func (l *ledger) beyond() map[string]bool {
 	return found
 }
 
-// crash ends the work of a node at once: what its handlers do from now on does not count.
+// crash ends the work of a node at once: its handlers do not count from now on.
 func (l *ledger) crash(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +200,8 @@ func (l *ledger) even() (bool, error) {
 	return l.working == len(l.works) && most-least <= 1, l.fault
 }
 
-// result returns what came of the change, and how many handlers started more than once in it.
+// result returns the outcome of the change so far, and on how many partitions handlers started more
+// than once in it.
 func (l *ledger) result() (t tally, twice int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
