@@ -1,8 +1,6 @@
 package dynamotest
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -164,8 +162,7 @@ func (a *arena) leave(d *demand, resp *http.Response, now time.Time) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if resp != nil && resp.StatusCode == http.StatusOK {
-		body, _ := io.ReadAll(resp.Body) // is in memory
-		resp.Body = io.NopCloser(bytes.NewReader(body))
+		body, _ := wholeBody(resp) // is in memory
 		a.correct(d, unitsOf(body), now)
 		if d.token != "" {
 			a.done[d.token] = d.hold

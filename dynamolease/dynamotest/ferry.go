@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 )
@@ -85,12 +84,9 @@ func (f *ferry) cross(req *http.Request) landing {
 	if err != nil {
 		return landing{nil, err}
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return landing{nil, fmt.Errorf("read response: %w", err)}
+	if _, err := wholeBody(resp); err != nil {
+		return landing{nil, err}
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return landing{resp, nil}
 }
 

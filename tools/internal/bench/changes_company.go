@@ -99,9 +99,9 @@ func (c changesSpec) events(fleet int) []event {
 }
 
 // changes starts the fleets, one after the other, and measures their changes.
-func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress func(*sample)) ([]changeRow, error) {
+func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress func(*sample, []changeRow) error) ([]changeRow, error) {
 	d.ttl = spec.TTL
-	all := samples{progress: progress}
+	all := samples{spec: spec, progress: progress}
 	random := rand.New(rand.NewPCG(changesSeed, changesSeed))
 	for i := range spec.Fleets {
 		table, err := l.freshTable()
@@ -121,7 +121,7 @@ func (l *lab) changes(ctx context.Context, spec changesSpec, d drill, progress f
 			return nil, err
 		}
 	}
-	return all.rows(spec), nil
+	return all.rows(), nil
 }
 
 // change makes a change at some moment of a round, and watches it.
@@ -153,8 +153,7 @@ func (c *company) change(ctx context.Context, e event, all *samples) error {
 	s.looks = append(s.looks, c.looked()...)
 	s.window, s.used = time.Since(begun).Seconds(), c.server.Usage(c.table)
 	s.tally, s.twice = c.result()
-	all.add(s)
-	return c.clear()
+	return errors.Join(all.add(s), c.clear())
 }
 
 // watch waits until a change is over and done with.

@@ -19,24 +19,25 @@ type sample struct {
 
 // samples are all changes of a fleet.
 type samples struct {
+	spec     changesSpec
 	list     []*sample
-	progress func(*sample)
+	progress func(*sample, []changeRow) error // is called after each change
 }
 
-func (s *samples) add(one *sample) {
+func (s *samples) add(one *sample) error {
 	s.list = append(s.list, one)
-	s.progress(one)
+	return s.progress(one, s.rows())
 }
 
 // rows sums them up by event.
-func (s *samples) rows(spec changesSpec) (rows []changeRow) {
+func (s *samples) rows() (rows []changeRow) {
 	by := make(map[string][]*sample)
 	for _, one := range s.list {
 		by[one.event] = append(by[one.event], one)
 	}
 	for _, event := range eventNames {
 		if len(by[event]) > 0 {
-			row := changeRow{Nodes: spec.Nodes, Partitions: spec.Partitions, TTL: spec.TTL.Seconds(), Event: event, Times: len(by[event])}
+			row := changeRow{Nodes: s.spec.Nodes, Partitions: s.spec.Partitions, TTL: s.spec.TTL.Seconds(), Event: event, Times: len(by[event])}
 			row.sum(by[event])
 			rows = append(rows, row)
 		}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"testing"
@@ -31,8 +32,14 @@ func TestChanges(t *testing.T) {
 		d := drill{connect: l.server.VirtualTransport, options: func(o *dynamolease.Options) {
 			o.Elapsed = func() (atLeast, atMost time.Duration) { return time.Since(begun), time.Since(begun) }
 		}}
-		rows, err := l.changes(context.Background(), spec, d, func(s *sample) {
-			t.Logf("%s: even after %.2f s, %d moves, %d more than would do, %.0f read units", s.event, s.over, s.moves, s.moves-s.least, s.used.ReadUnits)
+		rows, err := l.changes(context.Background(), spec, d, func(s *sample, soFar []changeRow) error {
+			t.Logf("%s: even after %.2f s, %d moves, %d more than would do, %.0f read units in %.0f s",
+				s.event, s.over, s.moves, s.moves-s.least, s.used.ReadUnits, s.window)
+			if *changesFile == "" {
+				return nil
+			}
+			figures, err := json.Marshal(soFar)
+			return errors.Join(err, os.WriteFile(*changesFile, figures, 0o644))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -42,14 +49,6 @@ func TestChanges(t *testing.T) {
 		}
 		if *changesFile == "" {
 			checkChanges(t, spec, rows)
-			return
-		}
-		figures, err := json.Marshal(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(*changesFile, figures, 0o644); err != nil {
-			t.Fatal(err)
 		}
 	})
 }
