@@ -15,7 +15,7 @@ import (
 	"github.com/dynamolease/dynamolease/tools/internal/program"
 )
 
-const about = `Measures what the library costs, in one run of half an hour: each operation beside bare SDK calls that send
+const about = `Measures what the library costs, in one run of some twenty minutes: each operation beside bare SDK calls that send
 the same requests; one round of fleets that keep 10 to 10,000 leases, in sessions and by other ways, with what is
 billed for a month; how long partitions are not worked when a node stops or crashes; what comes of many requests that hinder each
 other; what it takes to start, to change and to deploy a fleet; how fast dead rows are deleted; and how long a plan takes.

@@ -45,14 +45,14 @@ func changesCostTable(list []changeRow) table {
 	rows := [][]string{{"nodes", "partitions", "ttl s", "change", "window s", "requests", "read units", "write units", "conflicts", "throttled",
 		"reads/s of a key", "writes/s of a key", "looks", "most"}}
 	for _, r := range list {
-		rows = append(rows, append(r.key(), whole(r.Window), whole(r.Requests), whole(r.ReadUnits), whole(r.WriteUnits), plain(r.Conflicts), plain(r.Throttled),
-			whole(r.PeakReadUnits), whole(r.PeakWriteUnits), plain(r.Looks.Mean), plain(r.Looks.Most)))
+		rows = append(rows, append(r.key(), whole(r.Window), plain(r.Requests), plain(r.ReadUnits), plain(r.WriteUnits), plain(r.Conflicts), plain(r.Throttled),
+			plain(r.PeakReadUnits), plain(r.PeakWriteUnits), plain(r.Looks.Mean), plain(r.Looks.Most)))
 	}
 	return table{
 		name: "changes-cost", title: "What a change of a fleet costs", rows: rows, text: []int{3},
 		note: fmt.Sprintf(`Requests and units are those of all nodes in the window, with their rounds, in the mean of the changes: %d ttls, or until no node has looked at
-the owners for %d rounds. "%s" is such a window without a change. The units of a key are the most that one partition key used in one second of the clock. Looks are
-at the owners, of one node in one change (in a step of a deployment): in the mean, and the most.`, windowTTLs, quietRounds, noChange),
+the owners for %d rounds. "%s" is such a window without a change. The units of a key are the most that one partition key used in one second of the clock; one
+that was idle has another second's units in store. Looks are at the owners, of one node in one change (in a step of a deployment): in the mean, and the most.`, windowTTLs, quietRounds, noChange),
 	}
 }
 
