@@ -23,7 +23,8 @@ const (
 func newServer(endpoint string) *Server {
 	pool := newPool()
 	return &Server{
-		pool: pool,
+		pool:  pool,
+		ferry: newFerry(pool),
 		cfg: aws.Config{
 			Region:       "us-east-1",
 			BaseEndpoint: aws.String(endpoint),

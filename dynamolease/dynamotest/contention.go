@@ -50,6 +50,10 @@ type Usage struct {
 	Throttled  int     // those refused because of a key's limit, and for no conflict
 	ReadUnits  float64 // of those that were not throttled
 	WriteUnits float64
+
+	// PeakReadUnits and PeakWriteUnits are the most that one partition key used in one second of the
+	// clock. A key that was idle has a second's units in store, so that they may be twice the limit.
+	PeakReadUnits, PeakWriteUnits float64
 }
 
 // Usage returns what the requests of a table came to since the last [Server.Contend] of it.

@@ -1,8 +1,6 @@
 package dynamotest
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -164,8 +162,7 @@ func (a *arena) leave(d *demand, resp *http.Response, now time.Time) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if resp != nil && resp.StatusCode == http.StatusOK {
-		body, _ := io.ReadAll(resp.Body) // is in memory
-		resp.Body = io.NopCloser(bytes.NewReader(body))
+		body, _ := wholeBody(resp) // is in memory
 		a.correct(d, unitsOf(body), now)
 		if d.token != "" {
 			a.done[d.token] = d.hold
@@ -200,11 +197,13 @@ func (a *arena) take(d *demand, r rowName, units float64, now time.Time) {
 	if t == nil {
 		return
 	}
-	a.capacity(r.key(), now).of(d.writes).units -= units
+	sum := a.capacity(r.key(), now).of(d.writes).take(units, now)
 	if d.writes {
 		t.usage.WriteUnits += units
+		t.usage.PeakWriteUnits = max(t.usage.PeakWriteUnits, sum)
 	} else {
 		t.usage.ReadUnits += units
+		t.usage.PeakReadUnits = max(t.usage.PeakReadUnits, sum)
 	}
 }
 
@@ -223,7 +222,7 @@ func (a *arena) capacity(key keyName, now time.Time) *capacity {
 	c := a.keys[key]
 	if c == nil {
 		t := a.tables[key.table]
-		c = &capacity{reads: store{t.ReadUnits, now}, writes: store{t.WriteUnits, now}}
+		c = &capacity{reads: store{units: t.ReadUnits, at: now}, writes: store{units: t.WriteUnits, at: now}}
 		a.keys[key] = c
 	}
 	return c

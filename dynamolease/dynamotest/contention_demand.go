@@ -122,14 +122,11 @@ func unitsOf(body []byte) map[string]float64 {
 		TableName     string
 		CapacityUnits float64
 	}
-	var out struct{ ConsumedCapacity json.RawMessage }
-	if json.Unmarshal(body, &out) != nil || len(out.ConsumedCapacity) == 0 {
-		return nil
-	}
 	var all []capacity
-	if json.Unmarshal(out.ConsumedCapacity, &all) != nil {
+	consumed := consumedOf(body)
+	if json.Unmarshal(consumed, &all) != nil {
 		all = make([]capacity, 1)
-		if json.Unmarshal(out.ConsumedCapacity, &all[0]) != nil {
+		if json.Unmarshal(consumed, &all[0]) != nil {
 			return nil
 		}
 	}
@@ -138,6 +135,22 @@ func unitsOf(body []byte) map[string]float64 {
 		units[c.TableName] += c.CapacityUnits
 	}
 	return units
+}
+
+// consumedOf returns the part of an answer with its units. It looks at the end first, since decoding
+// thousands of rows takes long. An attribute of a row may have this name as well, but its parts are
+// objects and not strings.
+func consumedOf(body []byte) (consumed json.RawMessage) {
+	name := []byte(`"ConsumedCapacity":`)
+	if at := bytes.LastIndex(body, name); at >= 0 {
+		err := json.NewDecoder(bytes.NewReader(body[at+len(name):])).Decode(&consumed)
+		if err == nil && bytes.Contains(consumed, []byte(`"TableName":"`)) {
+			return consumed
+		}
+	}
+	var out struct{ ConsumedCapacity json.RawMessage }
+	_ = json.Unmarshal(body, &out)
+	return out.ConsumedCapacity
 }
 
 // bodyOf returns the body of a request that can be sent again.

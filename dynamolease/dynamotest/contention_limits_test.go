@@ -228,3 +228,84 @@ func TestRefusalsLookReal(t *testing.T) {
 		time.Sleep(hold)
 	})
 }
+
+// The peaks are those of one key in one second, whatever else is used before, after, or at other keys.
+func TestPeakUnitsOfAKey(t *testing.T) {
+	s := server(t)
+	for _, a := range accesses() {
+		t.Run(a.name, func(t *testing.T) {
+			table := contending(t, s, dynamotest.Contention{})
+			synctest.Test(t, func(t *testing.T) {
+				transport := s.VirtualTransport()
+				defer transport.Close()
+				client := transport.Client(noRetries)
+				peak := func() float64 {
+					used := s.Usage(table)
+					if other := map[bool]float64{true: used.PeakReadUnits, false: used.PeakWriteUnits}[a.write]; other != 0 {
+						t.Errorf("a peak of %v units of the other kind", other)
+					}
+					return used.PeakReadUnits + used.PeakWriteUnits
+				}
+				use := func(row string, times int) {
+					for range times {
+						if err := a.do(t.Context(), client, table, row); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				for _, step := range []struct {
+					row         string
+					times, want int
+				}{{"a", 3, 3}, {"b", 4, 4}, {"a", 2, 5}} {
+					if use(step.row, step.times); peak() != float64(step.want)*a.each {
+						t.Errorf("%d of %s: a peak of %v, want %d of %v each", step.times, step.row, peak(), step.want, a.each)
+					}
+				}
+				time.Sleep(time.Second)
+				if use("a", 4); peak() != 5*a.each {
+					t.Errorf("a second later: %v", peak())
+				}
+				if use("a", 2); peak() != 6*a.each {
+					t.Errorf("more in that second: %v", peak())
+				}
+				s.Contend(table, dynamotest.Contention{})
+				if peak() != 0 {
+					t.Errorf("from a new start: %v", peak())
+				}
+			})
+		})
+	}
+}
+
+// The units of an answer are found wherever they stand, whatever the attributes of its rows are called.
+func TestUnitsAmongRows(t *testing.T) {
+	s := server(t)
+	for _, name := range []string{"text", "ConsumedCapacity", "TableName"} {
+		for kind, value := range map[string]types.AttributeValue{
+			"a string": &types.AttributeValueMemberS{Value: `"ConsumedCapacity":{"TableName":"x","CapacityUnits":7}`},
+			"a map": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+				"TableName":     &types.AttributeValueMemberS{Value: "x"},
+				"CapacityUnits": &types.AttributeValueMemberN{Value: "7"},
+			}},
+		} {
+			t.Run(name+" is "+kind, func(t *testing.T) {
+				table := contending(t, s, dynamotest.Contention{})
+				item := key("row")
+				item[name] = value
+				item["size"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 9<<10)}
+				transport := s.Transport()
+				defer transport.Close()
+				client := transport.Client(noRetries)
+				if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+					t.Fatal(err)
+				}
+				if err := query(true)(t.Context(), client, table, "row"); err != nil {
+					t.Fatal(err)
+				}
+				if used := s.Usage(table); used.ReadUnits != 3 || used.WriteUnits != 10 {
+					t.Errorf("%+v, want 3 read and 10 write units", used)
+				}
+			})
+		}
+	}
+}

@@ -83,12 +83,9 @@ func (t *Transport) deliver(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read response: %w", err)
+	if _, err := wholeBody(resp); err != nil {
+		return nil, err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
 	t.stamp(resp.Header)
 	return resp, nil
 }
@@ -108,6 +105,30 @@ func (t *Transport) stamp(header http.Header) {
 	case t.virtual || header.Get("Date") == "":
 		header.Set("Date", now.UTC().Format(http.TimeFormat))
 	}
+}
+
+// A heldBody is the body of an answer that is in memory.
+type heldBody struct {
+	*bytes.Reader
+	bytes []byte
+}
+
+func (heldBody) Close() error { return nil }
+
+// wholeBody reads the body of an answer, which can be read again. It is large where there are many
+// rows, and is not copied if it is in memory.
+func wholeBody(resp *http.Response) ([]byte, error) {
+	if held, ok := resp.Body.(heldBody); ok {
+		return held.bytes, nil
+	}
+	defer resp.Body.Close()
+	var body bytes.Buffer
+	body.Grow(int(max(0, resp.ContentLength)) + bytes.MinRead)
+	if _, err := body.ReadFrom(resp.Body); err != nil {
+		return nil, fmt.Errorf("read response: %w", err)
+	}
+	resp.Body = heldBody{bytes.NewReader(body.Bytes()), body.Bytes()}
+	return body.Bytes(), nil
 }
 
 func readBody(req *http.Request) ([]byte, error) {

@@ -34,6 +34,7 @@ type Server struct {
 	cfg   aws.Config
 	creds aws.Credentials // what Transports sign requests with again; AWS only
 	pool  *http.Transport
+	ferry *ferry // of requests in bubbles; nil on AWS
 	child *child // nil if the server was already running
 	arena arena
 
@@ -118,6 +119,9 @@ func (s *Server) Close() error {
 	}
 	if s.child != nil {
 		err = errors.Join(err, s.child.close())
+	}
+	if s.ferry != nil {
+		s.ferry.close()
 	}
 	s.pool.CloseIdleConnections()
 	return err

@@ -18,10 +18,20 @@ import (
 // VirtualTransport returns a new Transport for a synctest bubble. Call it inside the bubble that uses it, and
 // close it there. The Date header of responses is the bubble's time, in whole seconds.
 //
-// It keeps no connections open, since an idle connection is never durably blocked and so would stop
-// the bubble's clock. On AWS, requests are signed again with the real time.
+// Its requests go over connections outside of the bubble, which all of a Server's Transports share. On AWS
+// it keeps no connections open, since an idle connection is never durably blocked and so would stop
+// the bubble's clock, and requests are signed again with the real time.
 func (s *Server) VirtualTransport() *Transport {
-	base := &http.Transport{
+	t := &Transport{server: s, base: s.ferry, virtual: true, closing: make(chan struct{})}
+	if s.onAWS() {
+		t.base = freshConnections()
+	}
+	return t
+}
+
+// freshConnections returns a transport that keeps no connection, and works inside a bubble.
+func freshConnections() http.RoundTripper {
+	return &http.Transport{
 		Proxy:             http.ProxyFromEnvironment,
 		DisableKeepAlives: true,
 		// The default resolver shares lookups, and with them channels, with other bubbles. (The channels
@@ -29,7 +39,6 @@ func (s *Server) VirtualTransport() *Transport {
 		DialContext:     (&net.Dialer{Resolver: new(net.Resolver)}).DialContext,
 		TLSClientConfig: &tls.Config{Time: realNow}, // certificates are not valid in a bubble's year 2000
 	}
-	return &Transport{server: s, base: base, virtual: true, closing: make(chan struct{})}
 }
 
 // sign replaces the signature of a request by one that AWS accepts now.

@@ -15,10 +15,10 @@ import (
 	"github.com/dynamolease/dynamolease/tools/internal/program"
 )
 
-const about = `Measures what the library costs, in one run of some minutes: each operation beside bare SDK calls that send
+const about = `Measures what the library costs, in one run of some twenty minutes: each operation beside bare SDK calls that send
 the same requests; one round of fleets that keep 10 to 10,000 leases, in sessions and by other ways, with what is
 billed for a month; how long partitions are not worked when a node stops or crashes; what comes of many requests that hinder each
-other; how fast dead rows are deleted; and how long a plan takes.
+other; what it takes to start, to change and to deploy a fleet; how fast dead rows are deleted; and how long a plan takes.
 
 The database is a DynamoDB-compatible server that bench starts and ends. To use one that is running, set
 DYNAMODB_ENDPOINT to its URL; bench makes a table of its own there and deletes it.`
@@ -49,6 +49,8 @@ func parse(args []string, out io.Writer) (cfg bench.Config, timeout time.Duratio
 	flags.DurationVar(&cfg.Limit, "limit", 3*time.Second, "how long a row may take; it then has fewer rounds")
 	pattern := flags.String("run", "", "measure only what matches this regular `EXPRESSION`")
 	flags.DurationVar(&timeout, "timeout", 0, "when to give up (default no limit)")
+	flags.BoolVar(&cfg.Matrix, "matrix", false,
+		"measure the changes of fleets of 10, 50 and 100 nodes with 1000 and 10000 partitions at a ttl of 10 s and of 30 s, not of the usual two: it takes hours")
 	flags.BoolVar(&cfg.JSON, "json", false, "print one JSON document")
 	flags.StringVar(&cfg.Docs, "docs", "",
 		"write the tables into cost.md of this `DIRECTORY`, and cost.json and plots beside it")

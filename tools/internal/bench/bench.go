@@ -1,7 +1,8 @@
 // Package bench measures in one run what the library costs beside bare SDK calls. It compares each
 // operation with calls that send the same requests, and the rounds of whole fleets with the ways of
 // other libraries. It adds up what is billed, and measures how long partitions are not worked when
-// a node goes, how fast dead rows are deleted, and how long a plan takes.
+// a node goes, what the changes of fleets cost, how fast dead rows are deleted, and how long a plan
+// takes.
 //
 // Both sides take turns in small blocks and are compared round by round, so that other load on the
 // machine meets both alike. Nothing asserts timings. A run fails if the two sides send different
@@ -24,6 +25,7 @@ type Config struct {
 	Rounds int            // turns that the sides of a row take; at least 1
 	Limit  time.Duration  // bounds a row, which then has fewer rounds
 	Match  *regexp.Regexp // selects rows by their names
+	Matrix bool           // measure the changes of fleets of all sizes, in place of the usual ones
 	JSON   bool           // print the results as JSON
 	Docs   string         // the directory with cost.md, cost.json and plots to write; "" for none
 }
@@ -38,7 +40,10 @@ func Run(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
 	defer func() { err = errors.Join(err, l.close()) }()
 	b := &bench{
 		lab: l, rounds: cfg.Rounds, limit: cfg.Limit, leases: thousand, rows: reapRows, fleets: fleetSizes, drill: l.drill(),
-		crowd: crowded, plan: planSizes, match: cfg.Match, progress: progress,
+		crowd: crowded, change: changed, changes: usualChanges, plan: planSizes, match: cfg.Match, progress: progress,
+	}
+	if cfg.Matrix {
+		b.changes = allChanges()
 	}
 	r, err := b.run(ctx)
 	if err != nil {
@@ -69,6 +74,8 @@ type bench struct {
 	fleets   []int
 	drill    drill
 	crowd    func(context.Context) (*crowdReport, error)
+	change   func(context.Context, changesSpec) ([]changeRow, error)
+	changes  []changesSpec
 	plan     func(context.Context) ([]planRow, error)
 	match    *regexp.Regexp
 	progress io.Writer
@@ -138,6 +145,16 @@ func (b *bench) whole(ctx context.Context, r *report) error {
 		if r.Crowd, err = b.crowd(ctx); err != nil { // an installed program does not have the source
 			fmt.Fprintf(b.progress, "%s is not measured: %v\n", crowdName, err)
 		}
+	}
+	for _, c := range b.changes {
+		if !b.wants(c.name()) {
+			continue
+		}
+		rows, err := b.change(ctx, c)
+		if err != nil { // an installed program does not have the source
+			fmt.Fprintf(b.progress, "%s are not measured: %v\n", c.name(), err)
+		}
+		r.Changes = append(r.Changes, rows...)
 	}
 	if b.wants(planName) {
 		rows, err := b.plan(ctx)

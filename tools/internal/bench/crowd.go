@@ -2,12 +2,7 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
@@ -15,10 +10,9 @@ import (
 )
 
 const (
-	crowdName    = "Contention"
-	crowdPackage = "github.com/dynamolease/dynamolease/tools/internal/bench"
-	crowdTest    = "TestCrowd"
-	crowdFlag    = "crowd"
+	crowdName = "Contention"
+	crowdTest = "TestCrowd"
+	crowdFlag = "crowd"
 )
 
 // contention is how requests hinder each other: transactions that take 40 ms, which is long, and
@@ -55,28 +49,9 @@ func crowdUsageOf(u dynamotest.Usage) crowdUsage {
 	return crowdUsage{usage{float64(u.Requests), u.ReadUnits, u.WriteUnits}, u.Conflicts, u.Throttled}
 }
 
-// crowded runs this package's own test, which measures in virtual time: the figures then depend on
-// no machine. It needs Go and the source.
-func crowded(ctx context.Context) (report *crowdReport, err error) {
-	dir, err := os.MkdirTemp("", "crowd")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "crowd.json")
-	command := exec.CommandContext(ctx, "go", "test", "-count=1", "-run=^"+crowdTest+"$", crowdPackage, "-"+crowdFlag+"="+file)
-	if out, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("run %s: %w\n%.3000s", command, err, out)
-	}
-	figures, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	report = new(crowdReport)
-	if err := json.Unmarshal(figures, report); err != nil {
-		return nil, fmt.Errorf("read the figures: %w", err)
-	}
-	return report, nil
+func crowded(ctx context.Context) (*crowdReport, error) {
+	report := new(crowdReport)
+	return report, inBubble(ctx, crowdTest, crowdFlag, report)
 }
 
 // measure measures all of a crowd.

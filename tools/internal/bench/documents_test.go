@@ -57,9 +57,28 @@ func TestDocuments(t *testing.T) {
 	if r.Crowd == nil || r.Crowd.Crash.Leases == 0 || len(r.Crowd.Keepers) != 2 {
 		t.Errorf("contention %+v", r.Crowd)
 	}
+	checkPublishedChanges(t, r.Changes)
 	for _, name := range []string{plotOfCost, plotOfEnds} {
 		if !strings.Contains(string(document), "("+name+")") {
 			t.Errorf("%s does not show %s", costDocument, name)
+		}
+	}
+}
+
+// checkPublishedChanges checks that the small fleet is there, and each fleet with all that it goes through.
+func checkPublishedChanges(t *testing.T, rows []changeRow) {
+	t.Helper()
+	for i, c := range usualChanges {
+		found := make(map[string]bool)
+		for _, row := range rows {
+			if row.Nodes == c.Nodes && row.Partitions == c.Partitions && row.TTL == c.TTL.Seconds() {
+				found[row.Event] = true
+			}
+		}
+		for _, event := range c.events(0) {
+			if !found[event.name] && (i == 0 || len(found) > 0) {
+				t.Errorf("%s: %q is not there", c.name(), event.name)
+			}
 		}
 	}
 }

@@ -22,6 +22,7 @@ type report struct {
 	Rounds     []roundRow     `json:"rounds,omitempty"`
 	Takeovers  []takeoverRow  `json:"takeovers,omitempty"`
 	Crowd      *crowdReport   `json:"contention,omitempty"`
+	Changes    []changeRow    `json:"changes,omitempty"`
 	Plans      []planRow      `json:"plans,omitempty"`
 }
 
@@ -69,6 +70,9 @@ func (r *report) tables() []table {
 	}
 	if r.Crowd != nil {
 		list = append(list, r.Crowd.tables()...)
+	}
+	if len(r.Changes) > 0 {
+		list = append(list, changesTables(r.Changes)...)
 	}
 	if len(r.Plans) > 0 {
 		list = append(list, r.planTable())

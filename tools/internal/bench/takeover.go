@@ -150,24 +150,44 @@ func (t *troupe) without(ctx context.Context, leave func(), others ...string) (t
 
 // enter starts a node.
 func (t *troupe) enter(ctx context.Context, name string) error {
-	a := &actor{transport: t.connect(), over: make(chan error, 1)}
-	quiet := slog.New(slog.DiscardHandler)
-	a.transport.Latency(t.latency)
-	var err error
-	a.store, err = dynamolease.New(a.transport.Client(), t.table, t.options, func(o *dynamolease.Options) { o.Logger = quiet })
+	a, err := t.actor(t.table)
 	if err != nil {
-		a.transport.Close()
 		return err
 	}
-	cfg := coordinator.Config{
-		Service: t.service, Node: name, Address: address, TTL: t.ttl, Interval: t.round(), Logger: quiet,
-		Groups: []coordinator.Group{{Name: t.group, Partitions: t.partitions, MovesPerRound: t.moves, Handler: t.handler(name)}},
-	}
-	running, exit := context.WithCancel(ctx)
-	a.exit = exit
+	a.transport.Latency(t.latency)
 	t.actors[name] = a
-	go func() { a.over <- coordinator.Run(running, a.store, cfg) }()
+	a.begin(ctx, 0, coordinator.Config{
+		Service: t.service, Node: name, Address: address, TTL: t.ttl, Interval: t.round(),
+		Groups: []coordinator.Group{{Name: t.group, Partitions: t.partitions, MovesPerRound: t.moves, Handler: t.handler(name)}},
+	})
 	return nil
+}
+
+// actor returns a node that has a path to the table of its own.
+func (d drill) actor(table string) (*actor, error) {
+	a := &actor{transport: d.connect(), over: make(chan error, 1)}
+	var err error
+	a.store, err = dynamolease.New(a.transport.Client(), table, d.options, func(o *dynamolease.Options) { o.Logger = noLogger })
+	if err != nil {
+		a.transport.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+var noLogger = slog.New(slog.DiscardHandler)
+
+// begin starts the node after a while.
+func (a *actor) begin(ctx context.Context, after time.Duration, cfg coordinator.Config) {
+	cfg.Logger = noLogger
+	ctx, a.exit = context.WithCancel(ctx)
+	go func() {
+		if rest(ctx, after) != nil {
+			a.over <- nil
+			return
+		}
+		a.over <- coordinator.Run(ctx, a.store, cfg)
+	}()
 }
 
 // crash cuts the node off from the table, as if it were killed. It then ends the node for tidiness.
@@ -177,18 +197,28 @@ func (a *actor) crash() {
 	a.exit()
 }
 
-// close ends all nodes and waits for them. It ignores the errors of crashed ones.
+// close ends all nodes and waits for them.
 func (t *troupe) close() error {
 	for _, a := range t.actors {
 		a.exit()
 	}
 	var errs []error
 	for name, a := range t.actors {
-		if err := <-a.over; err != nil && !a.crashed {
+		if err := a.close(); err != nil {
 			errs = append(errs, fmt.Errorf("node %s: %w", name, err))
 		}
-		a.store.Close()
-		a.transport.Close()
 	}
 	return errors.Join(errs...)
+}
+
+// close ends a node and waits for it. It ignores the error of a crashed one.
+func (a *actor) close() error {
+	a.exit()
+	err := <-a.over
+	a.store.Close()
+	a.transport.Close()
+	if a.crashed {
+		return nil
+	}
+	return err
 }
