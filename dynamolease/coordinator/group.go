@@ -39,6 +39,8 @@ type group struct {
 	strays    map[int]bool    // partitions that this node took since no member below its share may take them
 	sessions  []string        // of the members, when the owners were read last
 	lacks     int             // how many partitions this node lacked after the latest plan
+	giving    time.Time       // since when gave counts
+	gave      int             // partitions that were given up since, where MovesPerRound bounds them
 	waiting   map[int]vacancy // partitions that have been free
 	epochs    map[int]int64   // of the leases as they were read
 	pinned    map[int]int64   // partitions taken beyond the share, and the round until which they are kept
