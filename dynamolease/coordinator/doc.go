@@ -2,8 +2,9 @@
 //
 // Nodes call [Run] with a handler and a number of partitions. Each node opens a session in the
 // service's table ([dynamolease.Store.OpenSession]), reads the other members, works out its fair
-// share of all groups together, gives up partitions beyond it, and takes free ones. A handler runs for each partition that
-// the node owns; its context ends when the node does not own the partition any more.
+// share of all groups together, gives up partitions beyond it, and takes free ones. A handler runs
+// for each partition that the node owns; its context ends when the node does not own the partition
+// any more.
 //
 // With leases in the session, the steady state costs one write and one read of the members for
 // each node and round, whatever the number of partitions. A node reads the owners when it has a
@@ -34,7 +35,7 @@
 //	members ─────────── newer process of this node? hand over, stop: ErrReplaced
 //	for each group:
 //	  claim ─────────── once in each session: another service's? take nothing, say so
-//	  refresh policy ── members changed, a signal, not at the share, not settled, a resync
+//	  refresh policy ── sessions changed; something came free that we lack, or that nobody takes; a resync
 //	  owners ────────── taken from us: lost; ours, but not run: released
 //	shares ──────────── of all groups together: a function of members and owners
 //	for each group:
@@ -42,14 +43,32 @@
 //	  give ──────────── context ends (revoked) ─▶ handler returns ─▶ release
 //	  take ──────────── acquire ─▶ handler starts
 //
+// # Looks between rounds
+//
+// A node looks at the members each interval, which is a round, and in between when there is a reason:
+//
+//   - At the moment when it becomes certain that a session is over, by the store's clock or because
+//     its row has stood still, it looks, and takes what the session had.
+//   - A node that gives something up sends a heartbeat at once, one a second at the most, which says
+//     so. A node that lacks partitions while others give some up looks once a second.
+//   - With hints (package hint) nodes tell each other to look now, and [Config].Look has a node look more
+//     often in any case.
+//
+// A look in between is eventually consistent and decides nothing by absence: what follows are
+// conditional writes, on top of the rows that the look saw. After a change a node reads the owners of a
+// group two or three times. Where the nodes together would read more than 2,000 units a second of the
+// group's key, they spread their looks: over N x P / 130,000 seconds for N nodes and P partitions.
+//
 // # What happens when
 //
-//	a node joins               nodes above their share give up partitions; it takes them in its next round
+//	a node joins               nodes above their share give up partitions in their next round; it takes
+//	                           them within two seconds
 //	a node stops in order      it leaves the members at once; each partition is free when its handler
-//	                           has returned, and other nodes take it in their next round, or at once
+//	                           has returned, and other nodes take it in their next look, or at once
 //	                           with hints: package hint
-//	a node crashes             its session expires after the ttl; other nodes take its partitions in
-//	                           their next round
+//	a node crashes             its session is over after the ttl, counted from its last heartbeat, and at
+//	                           most two to three seconds later other nodes are certain and take over
+//	nodes start together       they wait for each other for a second, and then share
 //	the store is unreachable   contexts end when the leases run out; when the store is back, the node
 //	                           opens another session
 //	a node comes back that was cut off, and has a successor under its name
