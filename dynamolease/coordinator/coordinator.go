@@ -38,6 +38,7 @@ type Coordinator struct {
 	pace    pace
 	greeted *dynamolease.Session // that others were told of
 	hinted  bool                 // somebody has asked for the next look
+	planned bool                 // the latest look has planned
 	begun   time.Time            // the first look
 	settle  time.Time            // until when the node waits for others to join
 	certain time.Time            // when a session that was alive in the latest look may be over; zero if that look failed

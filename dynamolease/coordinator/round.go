@@ -51,6 +51,7 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 	c.stirred = false
 	c.mu.Unlock()
 	c.census.observe(members)
+	c.planned = true
 	due := c.due(ctx, look, stirred)
 	c.census.look(len(due))
 	var groups sync.WaitGroup

@@ -97,7 +97,7 @@ func (c *Coordinator) look(ctx context.Context) error {
 	if round || c.hinted || !began.Before(c.certain) {
 		consistency = dynamolease.Consistent
 	}
-	c.hinted, c.certain = false, time.Time{}
+	c.hinted, c.planned, c.certain = false, false, time.Time{}
 	c.pace.looked(began)
 	if err := c.planRound(ctx, consistency); err != nil {
 		return err
@@ -122,6 +122,9 @@ func (c *Coordinator) lookAgain(now time.Time) {
 	}
 	if c.cfg.Look < c.cfg.Interval {
 		c.pace.hasten(now.Add(c.cfg.Look))
+	}
+	if !c.planned {
+		return // the next round may plan, or a hint has it done
 	}
 	for _, g := range c.groups {
 		if !g.refresh.due.IsZero() {
