@@ -23,7 +23,9 @@ type LossError struct {
 	Reason LossReason
 	Owner  string // who has the lease, where Reason is [LossTaken]; empty otherwise
 	Epoch  int64  // under which it has the lease; 0 otherwise
-	Err    error  // what is behind it, such as the latest failure to reach the store; nil if unknown
+	// Err is what is behind it, such as the latest failure to reach the store; nil if unknown. It is not
+	// wrapped: that the outcome of that one was unknown says nothing of the call that tells the loss.
+	Err error
 }
 
 func (e *LossError) Error() string {
@@ -43,8 +45,6 @@ func (e *LossError) Error() string {
 	}
 	return text
 }
-
-func (e *LossError) Unwrap() error { return e.Err }
 
 // sessionLost returns the error of a session that is over.
 func sessionLost(reason LossReason, err error) error {

@@ -115,3 +115,23 @@ func TestLeaseLossCO26(t *testing.T) {
 		}
 	}
 }
+
+// CO26: what a lost session's calls say is certain, although the heartbeats before were not answered.
+func TestLossIsCertainCO26(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		a := w.node()
+		a.open("a", ttl)
+		a.Path.Every("", dynamotest.LoseResponse())
+		for a.session.Err() == nil {
+			if _, err := a.session.Heartbeat(w.Context()); err == nil {
+				w.Fatal("a heartbeat without an answer has succeeded")
+			}
+			time.Sleep(time.Second)
+		}
+		_, err := a.session.Heartbeat(w.Context())
+		var loss *dynamolease.LossError
+		if !errors.Is(err, dynamolease.ErrSessionLost) || errors.Is(err, dynamolease.ErrUnknownOutcome) || !errors.As(err, &loss) || loss.Reason != dynamolease.LossUnreachable {
+			w.Errorf("%v", err)
+		}
+	})
+}
