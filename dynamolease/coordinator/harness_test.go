@@ -18,6 +18,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const (
@@ -63,16 +64,16 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 }
 
 // inBothModes runs a test with leases in sessions, and with leases that have an expiry of their
-// own.
+// own; with -short in one of the modes.
 func inBothModes(t *testing.T, test func(w *world, mode coordinator.LeaseMode)) {
 	t.Helper()
 	t.Parallel()
-	t.Run("sessions", func(t *testing.T) {
-		inVirtualTime(t, func(w *world) { test(w, coordinator.Sessions) })
-	})
-	t.Run("per lease", func(t *testing.T) {
-		inVirtualTime(t, func(w *world) { test(w, coordinator.PerLease) })
-	})
+	for _, mode := range testkit.Some(t, coordinator.Sessions, coordinator.PerLease) {
+		name := map[coordinator.LeaseMode]string{coordinator.Sessions: "sessions", coordinator.PerLease: "per lease"}[mode]
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) { test(w, mode) })
+		})
+	}
 }
 
 // A node is one process of the world: its own path to the server, its own clocks, its own store,

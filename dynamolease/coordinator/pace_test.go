@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 const (
@@ -147,7 +148,7 @@ func TestMovesInOrderCO24(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				f := inPace(w, looking(test.look))
 				var times []time.Duration
-				for range 5 {
+				for range testkit.Size(3, 5) {
 					times = append(times, f.idle(false, f.take().stop)...)
 				}
 				f.want("a stop", times, test.middle, 0)
@@ -176,7 +177,7 @@ func TestCrashCO28(t *testing.T) {
 				}
 				f = inPace(w, settings...)
 				var times []time.Duration
-				for range 4 {
+				for range testkit.Size(2, 4) {
 					times = append(times, f.idle(true, f.take().crash)...)
 					f.start(1)
 					f.rest()
@@ -189,7 +190,7 @@ func TestCrashCO28(t *testing.T) {
 
 // Nodes that start together share at once.
 func TestColdStartCO29(t *testing.T) {
-	for range 3 {
+	for range testkit.Size(1, 3) {
 		t.Run("CO29/CO21", func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				f := &paced{world: w, byName: make(map[string]*node), with: []setting{func(c *coordinator.Config) { c.TTL, c.Interval = paceTTL, 0 }}}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // A node that had one partition more than others crashes and starts again under its name. The
@@ -15,7 +16,7 @@ func TestRestartMovesTheExtraPartition(t *testing.T) {
 	t.Parallel()
 	const ttl, round = 5 * time.Minute, 110 * time.Second
 	long := func(c *coordinator.Config) { c.TTL, c.Interval = ttl, 0 }
-	for quiet := range 10 { // rounds: each node looks at the owners after ten or more in any case
+	for quiet := range testkit.Size(4, 10) { // rounds: each node looks at the owners after ten or more in any case
 		t.Run(fmt.Sprint("CO3/after ", quiet, " quiet rounds"), func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				c := w.start("c", 4, long)

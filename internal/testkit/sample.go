@@ -14,11 +14,26 @@ func Sample(t *testing.T) {
 	if !testing.Short() {
 		return
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(t.Name()))
-	if h.Sum32()%3 != 0 {
+	if hash(t.Name())%3 != 0 {
 		t.Skip("runs without -short")
 	}
+}
+
+// Some returns all of a list, and with -short one of it. Which one that is depends on the test's name
+// alone.
+func Some[T any](t *testing.T, list ...T) []T {
+	t.Helper()
+	if !testing.Short() {
+		return list
+	}
+	i := int(hash(t.Name()) / 3 % uint32(len(list)))
+	return list[i : i+1]
+}
+
+func hash(text string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum32()
 }
 
 // Size returns how much a test does: with -short, or without.
