@@ -41,7 +41,7 @@ func TestCountsCO23(t *testing.T) {
 							most = next
 						}
 						w.within(10*round, "all worked", func() bool { return w.busy() == most })
-						time.Sleep(4 * round)
+						time.Sleep(12 * round) // in which partitions move in several steps, each a round or more apart
 						before := w.moves()
 						w.always(2*round, "all worked", func() bool { return w.busy() == most })
 						if got := w.moves(); got != before {
