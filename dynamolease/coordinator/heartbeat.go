@@ -92,7 +92,7 @@ func (c *Coordinator) beat(ctx context.Context) {
 		began := time.Now()
 		if began.Before(next) { // the others should know of something soon
 			if soon := later(latest.Add(minBeat), began.Add(gather)); soon.Before(next) {
-				latest = c.tell(ctx, soon)
+				latest = c.tell(ctx, soon, next)
 			}
 			continue
 		}
@@ -112,15 +112,17 @@ func (c *Coordinator) beat(ctx context.Context) {
 }
 
 // tell sends a heartbeat out of turn, so that the others see that this node has given something up.
-// One that fails is not repeated: the next one in turn says it, too. It returns when it began.
-func (c *Coordinator) tell(ctx context.Context, at time.Time) (began time.Time) {
+// One that fails is not repeated: the next one in turn says it, too, and does not wait for it. It returns when it began.
+func (c *Coordinator) tell(ctx context.Context, at, next time.Time) (began time.Time) {
 	sleep(ctx, time.Until(at), nil)
 	began = time.Now()
 	select { // all that has come together meanwhile
 	case <-c.told:
 	default:
 	}
-	err := c.heartbeat(ctx)
+	telling, cancel := context.WithDeadline(ctx, next)
+	defer cancel()
+	err := c.heartbeat(telling)
 	if ctx.Err() != nil {
 		return began
 	}
@@ -137,12 +139,15 @@ func (c *Coordinator) pause(ctx context.Context) time.Duration {
 	return c.cfg.Interval - tenth + jitter.Below(ctx, 2*tenth)
 }
 
-// keep extends the session and, at the same time, the leases that do not live by it.
+// keep extends the session and, at the same time, the leases that do not live by it. A session that
+// hangs must not keep these waiting for their next renewal until they have expired.
 func (c *Coordinator) keep(ctx context.Context) error {
 	var renewing sync.WaitGroup
 	var renewErr error
 	renewing.Go(func() { renewErr = c.leases.renew(ctx, c.groups, c.held, c.endLost) })
-	err := c.heartbeat(ctx)
+	beating, cancel := context.WithTimeout(ctx, c.cfg.TTL/2) // with the opening of another session
+	defer cancel()
+	err := c.heartbeat(beating)
 	renewing.Wait()
 	c.news.tell()
 	return errors.Join(renewErr, err)
