@@ -112,7 +112,8 @@ func (c *Coordinator) beat(ctx context.Context) {
 }
 
 // tell sends a heartbeat out of turn, so that the others see that this node has given something up.
-// One that fails is not repeated: the next one in turn says it, too, and does not wait for it. It returns when it began.
+// One that fails is not repeated: the next one in turn says it, too, and waits for it no longer than for
+// one request. It returns when it began.
 func (c *Coordinator) tell(ctx context.Context, at, next time.Time) (began time.Time) {
 	sleep(ctx, time.Until(at), nil)
 	began = time.Now()
@@ -120,7 +121,7 @@ func (c *Coordinator) tell(ctx context.Context, at, next time.Time) (began time.
 	case <-c.told:
 	default:
 	}
-	telling, cancel := context.WithDeadline(ctx, next)
+	telling, cancel := context.WithDeadline(ctx, later(next, began.Add(c.cfg.TTL/6)))
 	defer cancel()
 	err := c.heartbeat(telling)
 	if ctx.Err() != nil {
@@ -139,23 +140,22 @@ func (c *Coordinator) pause(ctx context.Context) time.Duration {
 	return c.cfg.Interval - tenth + jitter.Below(ctx, 2*tenth)
 }
 
-// keep extends the session and, at the same time, the leases that do not live by it. A session that
-// hangs must not keep these waiting for their next renewal until they have expired.
+// keep extends the session and, at the same time, the leases that do not live by it.
 func (c *Coordinator) keep(ctx context.Context) error {
 	var renewing sync.WaitGroup
 	var renewErr error
 	renewing.Go(func() { renewErr = c.leases.renew(ctx, c.groups, c.held, c.endLost) })
-	beating, cancel := context.WithTimeout(ctx, c.cfg.TTL/2) // with the opening of another session
-	defer cancel()
-	err := c.heartbeat(beating)
+	err := c.heartbeat(ctx)
 	renewing.Wait()
 	c.news.tell()
 	return errors.Join(renewErr, err)
 }
 
 // heartbeat extends the session. It opens another when the session is over, and returns an error
-// all the same.
+// all the same. Both together take no longer than a heartbeat may: plain leases wait for their next renewal
+// meanwhile.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
+	until := time.Now().Add(c.cfg.TTL / 2)
 	session := c.currentSession()
 	tells := c.untold.Swap(false) // before the request: what is given up meanwhile may not be in it
 	member, err := session.Heartbeat(ctx)
@@ -175,7 +175,9 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	if session.Err() == nil || stopped {
 		return err
 	}
-	if openErr := c.open(ctx); openErr != nil {
+	opening, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	if openErr := c.open(opening); openErr != nil {
 		return errors.Join(err, openErr)
 	}
 	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID(), "err", session.Err())

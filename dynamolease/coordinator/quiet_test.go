@@ -154,4 +154,3 @@ func TestQuietCO15NotListed(t *testing.T) {
 		}
 	})
 }
-
