@@ -44,7 +44,7 @@ func (s *Store) ClaimGroup(ctx context.Context, group, service string) (by strin
 // they may have seen the claim as theirs. So a claim is taken over in two steps: the first names the
 // former service, too, and the second comes after a look at the former service's members. A node of
 // that service first joins, and then looks at the claim: either it is seen, or it sees the first step,
-// and takes the claim back.
+// and takes the claim back. A third service that finds the first step looks at both.
 type claiming struct {
 	store          *Store
 	group, service string
@@ -78,6 +78,11 @@ func (c *claiming) step(ctx context.Context) (done bool, err error) {
 		}
 		return false, c.write(ctx, c.service, "")
 	default:
+		if r.former != "" { // a takeover that was cut short may have missed a node
+			if works, err := c.works(ctx, r.former); err != nil || works {
+				return false, errors.Join(err, c.write(ctx, r.former, ""))
+			}
+		}
 		works, err := c.works(ctx, r.service)
 		if err != nil || works {
 			return true, err

@@ -67,6 +67,42 @@ func TestClaimCO23(t *testing.T) {
 	})
 }
 
+// A takeover that was cut short between its two steps gives the group to nobody: a node that has claimed it before has it, also
+// from a third service.
+func TestClaimCO23CutShort(t *testing.T) {
+	for _, joins := range []bool{true, false} {
+		t.Run(fmt.Sprintf("a node was missed: %v", joins), func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a, b, c := w.node(), w.node(), w.node()
+				a.joinService("shop")
+				a.expectClaim("shop", "shop")
+				a.drainOf("shop", "n", true)
+				b.joinService("office")
+				b.Path.Next("UpdateItem", func(req *http.Request, send dynamotest.Send) (*http.Response, error) {
+					if joins { // after the look at its members, and before the first step
+						a.drainOf("shop", "n", false)
+						a.expectClaim("shop", "shop")
+					}
+					b.Path.Every("", dynamotest.AccessDenied()) // and no step after that
+					return send(req)
+				})
+				if by, err := b.ClaimGroup(w.Context(), w.group, "office"); err == nil {
+					w.Fatalf("claimed for %s", by)
+				}
+				w.expire()
+				c.joinService("third")
+				if joins {
+					a.joinService("shop")
+					c.expectClaim("third", "shop")
+					a.expectClaim("shop", "shop")
+				} else {
+					c.expectClaim("third", "third")
+				}
+			})
+		})
+	}
+}
+
 func (n *node) drainOf(service, name string, on bool) {
 	n.w.Helper()
 	order := n.Undrain

@@ -1,7 +1,9 @@
 package dynamolease_test
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -198,6 +200,35 @@ func TestLookKnowsWhenASessionEnds(t *testing.T) {
 				}
 				if look.Next() < time.Hour {
 					w.Errorf("nobody is left, and the next is after %v", look.Next())
+				}
+			})
+		})
+	}
+}
+
+// Next is not before a member can be found to be over: not for one whose clock is wrong, and which is seen to
+// live all the same, nor for one whose row says an expiry that nobody can reach.
+func TestLookKnowsWhenASessionEndsCO15(t *testing.T) {
+	for name, exp := range map[string]func(now time.Time) int64{
+		"a clock that is slow":  func(now time.Time) int64 { return now.Add(-time.Hour).UnixMilli() },
+		"microseconds":          func(now time.Time) int64 { return now.UnixMicro() },
+		"nanoseconds":           func(now time.Time) int64 { return now.UnixNano() },
+		"the last number":       func(now time.Time) int64 { return math.MaxInt64 - 1_000_000 + now.UnixMilli()%1_000_000 },
+		"a clock that is right": func(now time.Time) int64 { return now.Add(ttl).UnixMilli() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(w *world) {
+				a, n := w.node(), w.node()
+				a.open("a", ttl)
+				for range 4 {
+					row := a.sessionRow()
+					row["exp"], row["rev"] = number(fmt.Sprint(exp(time.Now()))), text(fmt.Sprint(time.Now().UnixNano()))
+					w.Put(row)
+					look := n.look(dynamolease.Consistent)
+					if members := look.Members(); len(members) > 0 && look.Next() < ttl/2 {
+						w.Errorf("after %v", look.Next())
+					}
+					time.Sleep(ttl / 3)
 				}
 			})
 		})

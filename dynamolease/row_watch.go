@@ -96,17 +96,22 @@ func (w *rowWatch) judge(row watched, began elapsed.Reading) (still, renewed boo
 	return began.Min-s.first.Min >= w.certain(lasts), s.renewed && began.Max-s.after.Max < lasts/2
 }
 
-// left returns after what time from a reading a row that stays as it is will have stayed so for all its
-// ttl. Of a row that does not say how long it lasts, that is for ever.
-func (w *rowWatch) left(row watched, began elapsed.Reading) time.Duration {
+// left returns after what time from a reading the judgement of a row that stays as it is changes: when
+// it will have stayed so for all its ttl, and when it will not have been renewed lately any more. Of a
+// row that does not say how long it lasts, the first is never.
+func (w *rowWatch) left(row watched, began elapsed.Reading) (still, renewed time.Duration) {
 	lasts, ok := row.ttl()
 	if !ok {
-		return MaxTTL
+		return MaxTTL, 0
 	}
 	now := w.time.Elapsed()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.certain(lasts) - (began.Min - w.next(row, now).first.Min)
+	s := w.next(row, now)
+	if s.renewed {
+		renewed = lasts/2 - (began.Max - s.after.Max)
+	}
+	return w.certain(lasts) - (began.Min - s.first.Min), renewed
 }
 
 // next returns the observation of a row as it is now.

@@ -57,10 +57,16 @@ func (s *Store) alive(row memberRow, at rowstore.Moment) bool {
 }
 
 // certain returns after what time from a moment it is certain that the session of a row is over, by
-// one clock or the other, if it sends no heartbeat any more.
+// one clock or the other, if it sends no heartbeat any more. It is at most a year. The store's clock
+// does not count for a session that lives although it has expired by that, or soon will: one that was
+// seen to be renewed since.
 func (s *Store) certain(row memberRow, at rowstore.Moment) time.Duration {
-	byStore := time.Duration(row.exp-at.Earliest()+1) * time.Millisecond
-	return max(0, min(byStore, s.watch.left(watched{row.key, row.rev, row.exp, row.lasts}, at.Start)))
+	byStore := time.Duration(min(row.exp-at.Earliest(), MaxTTL.Milliseconds()-1)+1) * time.Millisecond
+	still, renewed := s.watch.left(watched{row.key, row.rev, row.exp, row.lasts}, at.Start)
+	if byStore <= renewed {
+		return still
+	}
+	return max(0, min(byStore, still))
 }
 
 // A closing closes a session that is surely dead. The rev decides: a heartbeat that lands first

@@ -15,15 +15,12 @@ import (
 // It is one write, and changes nothing of the session that it is called on. Errors are those of
 // OpenSession.
 func (s *Session) Reopen(ctx context.Context) (*Session, error) {
-	former := s.row
-	id := former.node + "#" + uuid.NewString()
-	row := memberRow{
-		key: sessionKey(former.service(), id), session: id, lasts: former.lasts,
-		node: former.node, address: former.address, groups: former.groups,
-		joined: former.process().joined, first: former.process().first,
-	}
-	session, err := s.store.openSession(ctx, row, s.ttl, former.opened, s.store.rows.First(s.ttl, s.ttl))
-	return session, s.store.explain(err, "reopen session of %s in %s", former.node, former.service())
+	row, opened := s.row, s.row.opened // all that it says of the node stays
+	row.session = row.node + "#" + uuid.NewString()
+	row.key = sessionKey(row.service(), row.session)
+	row.joined, row.first = s.row.process().joined, s.row.process().first
+	session, err := s.store.openSession(ctx, row, s.ttl, opened, s.store.rows.First(s.ttl, s.ttl))
+	return session, s.store.explain(err, "reopen session of %s in %s", row.node, row.service())
 }
 
 // ReplacedBy reports whether a member is a newer process of the session's own node: one that first

@@ -182,12 +182,15 @@ func TestReopenCO16LostAnswers(t *testing.T) {
 	}
 }
 
-// Reopening is one write, by a process of the same node, ttl and groups, and leaves the lost session over.
+// Reopening is one write, by a process of the same node, ttl and groups, which takes what it took, and leaves the lost session over.
 func TestReopenCO16(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		n := w.node()
 		var err error
-		n.session, err = n.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "a", Address: "a:1", Groups: []string{"g", "h"}}, ttl)
+		n.session, err = n.OpenSession(w.Context(), dynamolease.Node{
+			Service: w.service, Name: "a", Address: "a:1", Groups: []string{"g", "h"},
+			Takes: map[string]dynamolease.Takes{"g": {Partitions: 9, Except: [][2]int{{2, 3}}}, "h": {Partitions: 5}},
+		}, ttl)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/internal/request"
@@ -28,12 +29,15 @@ func (c *Coordinator) proveAtStart(ctx context.Context) error {
 	return nil
 }
 
+// maxUnproved is how long a node waits at the most until it repeats a check that found something missing.
+const maxUnproved = time.Minute
+
 // proveAgain goes on with the check until all permissions are there, also those that were granted
-// since the start. The round does not wait for it.
+// since the start: the less often the longer one has been missing. The round does not wait for it.
 func (c *Coordinator) proveAgain(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.permissions.proved || c.permissions.proving {
+	if p := c.permissions; p.proved || p.proving || time.Now().Before(p.again) {
 		return
 	}
 	c.permissions.proving = true
@@ -61,7 +65,11 @@ func (c *Coordinator) noteAccess(ctx context.Context, err error) {
 	case err == nil:
 		c.permissions = permissions{proved: true}
 	case errors.As(err, &setup), request.Classify(err) == request.Failed: // such as a table without transactions
-		c.permissions = permissions{missing: err}
+		now, since := time.Now(), c.permissions.since
+		if since.IsZero() {
+			since = now
+		}
+		c.permissions = permissions{missing: err, since: since, again: now.Add(min(now.Sub(since)/2, maxUnproved))}
 	default:
 		c.permissions.proving = false
 	}

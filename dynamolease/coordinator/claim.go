@@ -4,9 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dynamolease/dynamolease/dynamolease"
 )
+
+// asks reports whether a node has to claim a group, or to ask again for one that another service works.
+// It does so once a round.
+func (c *Coordinator) asks(g *group, nodes []string, now time.Time) bool {
+	return g.claimedIn != c.currentSession().ID() && slices.Contains(nodes, c.cfg.Node) && !now.Before(g.asks)
+}
 
 // claim has this node's service work a group, once in each session, before the node takes any of it.
 // While another service does, the node holds back: it takes nothing, and asks again in each round. A
@@ -16,12 +23,14 @@ func (c *Coordinator) claim(ctx context.Context, g *group, session *dynamolease.
 	switch {
 	case !slices.Contains(nodes, c.cfg.Node):
 		g.claimedIn = ""
-	case g.claimedIn != session.ID():
+	case c.asks(g, nodes, time.Now()):
+		g.asks = time.Now().Add(c.cfg.Interval * 9 / 10)             // rounds are a tenth apart at random
 		asking, cancel := context.WithTimeout(ctx, c.cfg.Interval/4) // the other groups do not wait for longer
 		defer cancel()
 		by, err := c.store.ClaimGroup(asking, g.Name, c.cfg.Service)
 		if err == nil && by == c.cfg.Service {
 			g.claimedIn = session.ID()
+			g.refresh.want(time.Now())
 		}
 		if by != "" || err == nil {
 			c.noteService(ctx, g, by)

@@ -33,7 +33,8 @@ type group struct {
 	countsDiffer time.Time      // since when there are such members
 
 	// Only the planning goroutine uses these.
-	claimedIn string // the session in which this node's service was seen to work the group
+	claimedIn string    // the session in which this node's service was seen to work the group
+	asks      time.Time // when to claim the group again, if it is not claimed
 	refresh   refreshPolicy
 	decided   int             // the share of this node, as it was decided when the owners were read last
 	strays    map[int]bool    // partitions that this node took since no member below its share may take them

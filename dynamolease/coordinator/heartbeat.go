@@ -92,7 +92,7 @@ func (c *Coordinator) beat(ctx context.Context) {
 		began := time.Now()
 		if began.Before(next) { // the others should know of something soon
 			if soon := later(latest.Add(minBeat), began.Add(gather)); soon.Before(next) {
-				latest = c.tell(ctx, soon)
+				latest = c.tell(ctx, soon, next)
 			}
 			continue
 		}
@@ -112,15 +112,18 @@ func (c *Coordinator) beat(ctx context.Context) {
 }
 
 // tell sends a heartbeat out of turn, so that the others see that this node has given something up.
-// One that fails is not repeated: the next one in turn says it, too. It returns when it began.
-func (c *Coordinator) tell(ctx context.Context, at time.Time) (began time.Time) {
+// One that fails is not repeated: the next one in turn says it, too, and waits for it no longer than for
+// one request. It returns when it began.
+func (c *Coordinator) tell(ctx context.Context, at, next time.Time) (began time.Time) {
 	sleep(ctx, time.Until(at), nil)
 	began = time.Now()
 	select { // all that has come together meanwhile
 	case <-c.told:
 	default:
 	}
-	err := c.heartbeat(ctx)
+	telling, cancel := context.WithDeadline(ctx, later(next, began.Add(c.cfg.TTL/6)))
+	defer cancel()
+	err := c.heartbeat(telling)
 	if ctx.Err() != nil {
 		return began
 	}
@@ -149,8 +152,10 @@ func (c *Coordinator) keep(ctx context.Context) error {
 }
 
 // heartbeat extends the session. It opens another when the session is over, and returns an error
-// all the same.
+// all the same. Both together take no longer than a heartbeat may: plain leases wait for their next renewal
+// meanwhile.
 func (c *Coordinator) heartbeat(ctx context.Context) error {
+	until := time.Now().Add(c.cfg.TTL / 2)
 	session := c.currentSession()
 	tells := c.untold.Swap(false) // before the request: what is given up meanwhile may not be in it
 	member, err := session.Heartbeat(ctx)
@@ -170,7 +175,9 @@ func (c *Coordinator) heartbeat(ctx context.Context) error {
 	if session.Err() == nil || stopped {
 		return err
 	}
-	if openErr := c.open(ctx); openErr != nil {
+	opening, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	if openErr := c.open(opening); openErr != nil {
 		return errors.Join(err, openErr)
 	}
 	c.logger.WarnContext(ctx, "dynamolease: session lost, another was opened", "session", session.ID(), "err", session.Err())

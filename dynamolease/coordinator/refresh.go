@@ -192,6 +192,12 @@ func (r *refreshPolicy) found(unowned map[int]bool, now time.Time) (news bool) {
 	return false
 }
 
+// hope is after what time a node looks again for what others may free without a signal: the later the
+// longer nothing has happened.
+func (r *refreshPolicy) hope(now time.Time) time.Duration {
+	return max(r.interval, now.Sub(later(r.changed, r.stirred))/2)
+}
+
 // alarmed reports whether something has changed so lately that not all nodes need have done what follows.
 func (r *refreshPolicy) alarmed(now time.Time) bool {
 	return now.Sub(r.changed) < r.alert || now.Sub(r.stirred) < r.alert

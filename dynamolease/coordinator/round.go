@@ -44,7 +44,8 @@ func (c *Coordinator) planRound(ctx context.Context, consistency dynamolease.Con
 		return nil
 	}
 	if !listed(members, session) && !broken(err, session) {
-		return nil // the next heartbeat makes it a member again
+		c.certain = time.Time{} // the next heartbeat makes it a member again, and the next round sees that
+		return nil
 	}
 	c.mu.Lock()
 	stirred := c.stirred
@@ -87,7 +88,7 @@ func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred b
 		if stirred || c.census.share(g.Name, c.cfg.Node) != g.decided { // by what it knows of other groups
 			g.refresh.want(now)
 		}
-		if !g.refresh.next().After(now) {
+		if !g.refresh.next().After(now) || c.asks(g, p.nodes, now) {
 			due = append(due, dueGroup{g, p})
 		}
 	}
@@ -100,8 +101,9 @@ func (c *Coordinator) planGroup(ctx context.Context, l dueGroup, session *dynamo
 	if err := c.claim(ctx, l.group, session, l.nodes); err != nil && ctx.Err() == nil {
 		c.report(ctx, "claim the group "+l.group.Name, err)
 	}
-	if l.group.claimedIn != session.ID() && slices.Contains(l.nodes, c.cfg.Node) {
-		defer func() { l.group.refresh.want(time.Now().Add(c.cfg.Interval)) }()
+	if l.group.refresh.next().After(time.Now()) { // it only had to be claimed, and another service works it
+		c.census.count(l.group.Name, nil)
+		return nil
 	}
 	refused, err := c.balance(ctx, l.group, session, look, l.participants)
 	if refused && err == nil {
@@ -149,7 +151,7 @@ func (c *Coordinator) balance(
 	leases := slices.DeleteFunc(slices.Clone(all), func(lease dynamolease.Lease) bool { return lease.Owner == "" })
 	g.seen(all)
 	plain := slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool { return lease.Session == "" })
-	allSignal := p.signalFor(leases)
+	allSignal := rowsErr == nil && p.signalFor(leases)
 	g.refresh.schedule(now, allSignal, plain)
 	owns := func(lease dynamolease.Lease) bool { return c.leases.owns(session, lease) }
 	found := reconcile(c.cfg.Node, leases, owns, malformed, h)
@@ -178,11 +180,14 @@ func (c *Coordinator) balance(
 	}
 	lacks := planned.Share - len(v.Held) - got.acquired
 	g.lacks = lacks
+	_, readable = dynamolease.RowErrors(err)
 	switch err = cmp.Or(rowsErr, err); {
-	case err != nil || got.held || got.unclaimed || lacks > 0 && !allSignal,
+	case !readable || got.held || got.unclaimed,
 		planned.Mixed && g.refresh.alarmed(now) && (planned.Lacking > 0 || len(planned.Give) > 0):
 		g.refresh.want(now.Add(c.cfg.Interval))
-	case len(unowned) > 0, planned.Lacking > got.acquired && g.refresh.alarmed(now):
+	case lacks > 0 && !allSignal:
+		g.refresh.want(now.Add(g.refresh.hope(now)))
+	case len(unowned) > 0 && g.claimedIn == session.ID(), planned.Lacking > got.acquired && g.refresh.alarmed(now):
 		g.refresh.want(now.Add(g.refresh.unclaimed + g.refresh.slot(len(p.nodes), now)))
 	}
 	return got.refused > 0 && lacks > 0, err

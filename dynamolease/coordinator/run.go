@@ -117,7 +117,7 @@ func (c *Coordinator) lookAgain(now time.Time) {
 		return
 	}
 	c.pace.hasten(c.certain)
-	if c.settle.After(now) {
+	if c.settle.After(c.pace.latest) { // it took nothing yet
 		c.pace.hasten(c.settle)
 	}
 	if c.cfg.Look < c.cfg.Interval {

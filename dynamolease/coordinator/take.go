@@ -36,7 +36,7 @@ func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View, p plan.Plan,
 ) (taking, error) {
 	if g.claimedIn != session.ID() {
-		return taking{held: v.TakesPart()}, nil
+		return taking{}, nil // the owners are read again when this node's service has it
 	}
 	got, err := c.acquire(ctx, g, session, look, p.Take, p.Share-len(v.Held))
 	if _, readable := dynamolease.RowErrors(err); !readable || !v.TakesPart() {
