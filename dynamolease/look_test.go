@@ -176,6 +176,47 @@ func TestLookJudgesNoExpiryLS50(t *testing.T) {
 	})
 }
 
+// A plain lease that a look has found expired is read again before it is taken; one that was given up is
+// not.
+func TestLookReadsExpiredLeasesAgainLS50(t *testing.T) {
+	for name, test := range map[string]struct {
+		end   func(n *node)
+		reads int
+	}{
+		"expired":  {func(n *node) { n.w.expire() }, 1},
+		"given up": {func(n *node) { n.release(1, "a") }, 0},
+	} {
+		for taker, acquire := range map[string]func(n *node, look *dynamolease.Look) (dynamolease.Lease, bool, error){
+			"a session": func(n *node, look *dynamolease.Look) (dynamolease.Lease, bool, error) {
+				return look.AcquireIn(n.w.Context(), n.session, n.w.group, 1)
+			},
+			"an owner": func(n *node, look *dynamolease.Look) (dynamolease.Lease, bool, error) {
+				return look.Acquire(n.w.Context(), n.w.group, 1, "n", ttl)
+			},
+		} {
+			t.Run(name+"/"+taker, func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					a, n := w.node(), w.node()
+					a.acquire(1, "a")
+					n.open("n", time.Minute)
+					test.end(a)
+					look := n.look(dynamolease.Eventual)
+					if leases := n.leasesOf(look, dynamolease.Eventual); len(leases) != 1 || leases[0].Owner != "" {
+						w.Fatalf("leases %v", leases)
+					}
+					n.Path.Reset()
+					if lease, acquired, err := acquire(n, look); !acquired || err != nil {
+						w.Fatalf("acquired %v, %v, %v", lease, acquired, err)
+					}
+					if reads := n.Path.Count("GetItem"); reads != test.reads {
+						w.Errorf("%d reads, want %d", reads, test.reads)
+					}
+				})
+			})
+		}
+	}
+}
+
 // Next is when a session that sends no heartbeat any more is found to be over, and not before.
 func TestLookKnowsWhenASessionEnds(t *testing.T) {
 	for name, c := range map[string]dynamolease.Consistency{"consistent": dynamolease.Consistent, "eventual": dynamolease.Eventual} {

@@ -386,20 +386,26 @@ func TestHintAfterHeartbeatCO30(t *testing.T) {
 
 // A look that fails at once is made again in the next round, or when there is a hint, however much is due.
 func TestFailedLooksCO30(t *testing.T) {
-	for name, change := range map[string]func(w *world, other *node){
-		"nothing has changed":   func(*world, *node) {},
-		"a session may be over": func(_ *world, other *node) { other.crash() },
+	for name, test := range map[string]struct {
+		look  time.Duration
+		crash bool
+	}{
+		"nothing has changed":   {interval, false},
+		"a session may be over": {interval, true},
+		"with a quicker look":   {interval / 10, false},
 	} {
 		t.Run("CO30/"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
-				a, b := w.start("a", 10), w.start("b", 10)
+				a, b := w.start("a", 10, looking(test.look)), w.start("b", 10)
 				w.settle(10, a, b)
 				var looks atomic.Int32
 				heal := a.path.Every("Query", func(r *http.Request, send dynamotest.Send) (*http.Response, error) {
 					looks.Add(1)
 					return dynamotest.AccessDenied()(r, send)
 				})
-				change(w, b)
+				if test.crash {
+					b.crash()
+				}
 				const rounds = 5
 				time.Sleep(rounds * interval)
 				if n := looks.Load(); n < rounds-1 || n > rounds+2 {

@@ -188,15 +188,60 @@ func TestCrashCO28(t *testing.T) {
 	}
 }
 
-// Nodes that start together share at once.
+// A node looks at the moment at which a death is certain, and not in the next round.
+func TestCertainDeathCO28(t *testing.T) {
+	t.Run("CO28", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			a := w.start("a", 10)
+			for i := range 4 {
+				b := w.start(fmt.Sprint("b", i), 10)
+				w.settle(10, a, b)
+				beats := make(chan struct{}, 1)
+				stop := b.path.Every("UpdateItem", onRow("M#"+w.service, dynamotest.Around(nil, func() { beats <- struct{}{} })))
+				<-beats
+				stop()
+				a.Look() // sees that heartbeat
+				time.Sleep(200 * time.Millisecond)
+				b.crash()
+				w.within(ttl+300*time.Millisecond, "taken over", func() bool { return len(w.works(a)) == 10 })
+			}
+		})
+	})
+}
+
+// What a node has given up is in a heartbeat a second later.
+func TestHeartbeatOutOfTurnCO24(t *testing.T) {
+	t.Run("CO24", func(t *testing.T) {
+		inVirtualTime(t, func(w *world) {
+			a, b := w.start("a", 10), w.start("b", 10)
+			w.settle(10, a, b)
+			partition := w.works(a)[0]
+			runs := w.history(partition)
+			before := w.signals()
+			if _, _, err := w.look().Revoke(w.Context(), w.group, partition, runs[len(runs)-1].lease.Epoch); err != nil {
+				w.Fatal(err)
+			}
+			w.within(round+tick, "given up", func() bool { return !w.history(partition)[len(runs)-1].ended.IsZero() })
+			time.Sleep(1100 * time.Millisecond)
+			if after := w.signals(); after <= before {
+				w.Errorf("%d signals, and then %d", before, after)
+			}
+		})
+	})
+}
+
+// Nodes that start together share at once, also where some are half a second later than others.
 func TestColdStartCO29(t *testing.T) {
-	for range testkit.Size(1, 3) {
-		t.Run("CO29/CO21", func(t *testing.T) {
+	for name, apart := range map[string]time.Duration{"": 0, ", one after the other": 50 * time.Millisecond} {
+		t.Run("CO29/CO21"+name, func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
 				f := &paced{world: w, byName: make(map[string]*node), with: []setting{func(c *coordinator.Config) { c.TTL, c.Interval = paceTTL, 0 }}}
 				w.contend()
 				began := time.Now()
-				f.start(paceNodes)
+				for range paceNodes {
+					f.start(1)
+					time.Sleep(apart)
+				}
 				w.within(2*paceTTL/3, "all worked", func() bool { return w.busy() == pacePartitions })
 				w.Logf("all worked after %v", time.Since(began))
 				f.rest()

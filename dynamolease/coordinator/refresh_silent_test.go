@@ -18,6 +18,7 @@ func TestRefreshWithoutSignals(t *testing.T) {
 	for name, test := range map[string]func(w *world){
 		"given up by a node that leaves":         leaversSilent,
 		"left by a former process of the node":   restartedSilent,
+		"expired of a former process":            expiredSilent,
 		"held by a program that does not signal": strangersSilent,
 		"one starts to signal as another leaves": signalsInExchange,
 		"lost before it has expired":             inDoubt(denied, 60),
@@ -70,6 +71,19 @@ func restartedSilent(w *world) {
 	again.path.Every("Query", onRow("L#", dynamotest.Throttle()))
 	again.begin(context.Background())
 	w.within(2*time.Second+grace+8*round, "worked by the other", func() bool { return len(w.works(a)) == quietly })
+}
+
+// The plain leases of a former process expire some time after its session is known to be over.
+func expiredSilent(w *world) {
+	const partitions = 120 // nobody looks at so many without a reason in 20 seconds
+	a, d := w.start("a", partitions, short, inMode(coordinator.PerLease)), w.start("d", partitions, short, inMode(coordinator.PerLease))
+	w.within(4*time.Second, "in balance", func() bool { return w.balanced(partitions, a, d) })
+	time.Sleep(8 * time.Second)
+	d.crash()
+	again := w.prepare("d", partitions, short, inMode(coordinator.PerLease))
+	again.path.Every("Query", onRow("L#", dynamotest.Throttle()))
+	again.begin(context.Background())
+	w.within(2*time.Second+grace+time.Second, "worked by the other", func() bool { return len(w.works(a)) == partitions })
 }
 
 // short is so short that a ttl's rounds are over while the store's time is still in doubt.

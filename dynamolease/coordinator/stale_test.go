@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -17,7 +18,7 @@ type replica struct {
 	lag time.Duration
 
 	mu      sync.Mutex
-	reads   map[string]*http.Request // by their bodies
+	reads   map[string]*http.Request // by what they ask
 	answers map[string]answerOf
 	written time.Time
 }
@@ -38,24 +39,37 @@ func (r *replica) fault(req *http.Request, send dynamotest.Send) (*http.Response
 	body := bodyOf(req)
 	switch {
 	case strings.Contains(body, `"ConsistentRead":false`):
-		return r.read(req, body, send)
+		return r.read(req, asked(body), send)
 	case strings.Contains(req.Header.Get("X-Amz-Target"), "Update"), strings.Contains(req.Header.Get("X-Amz-Target"), "Transact"):
 		r.beforeWrite(req, send)
 	}
 	return send(req)
 }
 
-func (r *replica) read(req *http.Request, body string, send dynamotest.Send) (*http.Response, error) {
+// asked returns a request's body in one order: the client writes the parts of a map in any.
+func asked(body string) string {
+	var parts map[string]any
+	if err := json.Unmarshal([]byte(body), &parts); err != nil {
+		return body
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return body
+	}
+	return string(text)
+}
+
+func (r *replica) read(req *http.Request, what string, send dynamotest.Send) (*http.Response, error) {
 	r.mu.Lock()
-	r.reads[body] = req
-	old, ok := r.answers[body]
+	r.reads[what] = req
+	old, ok := r.answers[what]
 	r.mu.Unlock()
 	if ok && time.Since(old.at) < r.lag {
 		return old.response(req), nil
 	}
 	found, resp, err := ask(req, send)
 	if err == nil {
-		r.keep(body, found)
+		r.keep(what, found)
 	}
 	return resp, err
 }
@@ -77,15 +91,15 @@ func (r *replica) beforeWrite(req *http.Request, send dynamotest.Send) {
 	}
 	for _, read := range reads {
 		if found, _, err := ask(read.Clone(req.Context()), send); err == nil {
-			r.keep(bodyOf(read), found)
+			r.keep(asked(bodyOf(read)), found)
 		}
 	}
 }
 
-func (r *replica) keep(body string, found answerOf) {
+func (r *replica) keep(what string, found answerOf) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answers[body] = found
+	r.answers[what] = found
 }
 
 func ask(req *http.Request, send dynamotest.Send) (answerOf, *http.Response, error) {

@@ -81,11 +81,17 @@ func (w *world) checkOrder(writes []string, partitions int) {
 // A stop in the middle of many acquisitions, at any moment: none begins any more, nothing runs, and
 // nothing stays held.
 func stopWhileAcquiring(w *world, mode coordinator.LeaseMode) {
+	const partitions = 100
+	amid := 0 // stops that came while the node acquired
 	for i := range 8 {
-		a := w.prepare("a", 100, inMode(mode))
+		a := w.prepare("a", partitions, inMode(mode))
 		a.path.Latency(tick)
 		a.begin(context.Background())
-		time.Sleep(40*time.Millisecond + time.Duration(i)*7*time.Millisecond)
+		w.within(2*time.Second, "acquiring", func() bool { return w.busy() > 0 })
+		time.Sleep(time.Duration(i) * 4 * time.Millisecond)
+		if w.busy() < partitions {
+			amid++
+		}
 		a.cancel()
 		a.path.Reset()
 		stopped := time.Now()
@@ -108,6 +114,9 @@ func stopWhileAcquiring(w *world, mode coordinator.LeaseMode) {
 		if owners, err := w.look().Owners(w.Context(), w.group); err != nil || len(owners) != 0 {
 			w.Errorf("%d are held, %v", len(owners), err)
 		}
+	}
+	if amid < 3 {
+		w.Errorf("%d stops came while the node acquired", amid)
 	}
 }
 

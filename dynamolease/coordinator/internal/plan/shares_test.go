@@ -88,6 +88,25 @@ func TestSharesCO20FewestMoves(t *testing.T) {
 	})
 }
 
+// And so it is for each way in which three nodes can have three groups of one partition.
+func TestSharesCO20FewestMovesOfThree(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	owners := append(slices.Clone(names), "gone", "")
+	for of := range len(owners) * len(owners) * len(owners) {
+		var groups []Group
+		for i, rest := 0, of; i < 3; i, rest = i+1, rest/len(owners) {
+			g := Group{Name: fmt.Sprint("g", i), Count: make(map[string]int), Members: membersOf(names, 1)}
+			if owner := owners[rest%len(owners)]; owner != "" {
+				g.Count[owner] = 1
+			}
+			groups = append(groups, g)
+		}
+		if got, want := movesOf(groups, Shares(groups)), fewestOf(groups); got != want {
+			t.Errorf("%v: %d moves, %d would do", groups, got, want)
+		}
+	}
+}
+
 // fewestOf tries all shares.
 func fewestOf(groups []Group) int {
 	nodes := len(groups[0].Members)
