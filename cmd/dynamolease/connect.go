@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -96,7 +92,7 @@ func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client
 			o.BaseEndpoint = &p.endpoint
 		}
 	})
-	local, err := p.reach(ctx, aws.ToString(client.Options().BaseEndpoint))
+	local, err := c.reach(ctx, aws.ToString(client.Options().BaseEndpoint))
 	switch {
 	case err != nil:
 		return nil, err
@@ -109,50 +105,6 @@ func (p *program) database(ctx context.Context, c *connection) (*dynamodb.Client
 		return nil, fmt.Errorf("there are no AWS credentials: log in, choose a --profile, or set AWS_PROFILE or AWS_ACCESS_KEY_ID: %w", err)
 	}
 	return client, nil
-}
-
-// probe bounds each part of reach.
-const probe = 3 * time.Second
-
-// reach checks that the given endpoint answers, and reports whether it is on this machine. Without
-// this check a store would try for ten seconds.
-func (p *program) reach(ctx context.Context, endpoint string) (local bool, err error) {
-	if endpoint == "" {
-		return false, nil
-	}
-	u, err := parseEndpoint("the endpoint URL", endpoint)
-	if err != nil {
-		return false, err
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	dialer := net.Dialer{Timeout: probe}
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return false, fmt.Errorf("reach %s: %w", endpoint, err)
-	}
-	defer conn.Close()
-	if u.Scheme == "https" {
-		if err := refusesTLS(ctx, conn, u.Hostname()); err != nil {
-			return false, fmt.Errorf("reach %s: %w", endpoint, err)
-		}
-	}
-	remote, _ := conn.RemoteAddr().(*net.TCPAddr)
-	return remote != nil && remote.IP.IsLoopback(), nil
-}
-
-// refusesTLS returns an error if the server speaks another protocol. The SDK finds all other
-// problems, such as a bad certificate, by its own settings.
-func refusesTLS(ctx context.Context, conn net.Conn, host string) error {
-	ctx, cancel := context.WithTimeout(ctx, probe)
-	defer cancel()
-	var record tls.RecordHeaderError
-	if err := tls.Client(conn, &tls.Config{ServerName: host}).HandshakeContext(ctx); errors.As(err, &record) {
-		return record
-	}
-	return nil
 }
 
 // parseEndpoint reads the URL of an endpoint. An empty one is no error.

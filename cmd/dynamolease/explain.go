@@ -47,6 +47,8 @@ func (p *program) explain(err error) string {
 		return fmt.Sprintf("the credentials are not accepted (%s): renew them, or choose others with --profile or AWS_PROFILE", api.ErrorCode())
 	case errors.As(err, &record):
 		return fmt.Sprintf("%v\nthe endpoint does not speak TLS: its URL has to begin with http:// (--endpoint-url, AWS_ENDPOINT_URL or AWS_ENDPOINT_URL_DYNAMODB)", err)
+	case errors.As(err, &dial) && dial.Op == proxyConnect:
+		return fmt.Sprintf("%v\nthe proxy cannot be reached: check HTTP_PROXY, HTTPS_PROXY and NO_PROXY", err)
 	case errors.As(err, &dial), errors.As(err, &lookup):
 		return fmt.Sprintf("%v\nthe endpoint cannot be reached: check --endpoint-url, --region and the network", err)
 	case errors.As(err, &garbled):

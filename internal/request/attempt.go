@@ -129,6 +129,7 @@ func (s *Sender) observe(ctx context.Context, in middleware.DeserializeInput, ne
 	// If there was no response, the transport returns one with status zero.
 	response, ok := out.RawResponse.(*smithyhttp.Response)
 	if !ok || response == nil || response.StatusCode == 0 {
+		answer.sent = !conn.missing()
 		return out, metadata, err
 	}
 	if !byStore(response.Header) {

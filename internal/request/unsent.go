@@ -17,8 +17,8 @@ func (f *foreign) Error() string {
 }
 
 // unsent is the error of an attempt that failed before its request left this process: it got no
-// credentials, say, or no endpoint. An answer in it is not the store's, but of a service that gives
-// credentials.
+// credentials, say, no endpoint, or no connection. An answer in it is not the store's, but of a
+// service that gives credentials.
 type unsent struct{ err error }
 
 func (u *unsent) Error() string { return "not sent: " + u.err.Error() }
