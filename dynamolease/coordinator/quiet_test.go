@@ -12,6 +12,7 @@ import (
 	"github.com/dynamolease/dynamolease/dynamolease"
 	"github.com/dynamolease/dynamolease/dynamolease/coordinator"
 	"github.com/dynamolease/dynamolease/dynamolease/dynamotest"
+	"github.com/dynamolease/dynamolease/internal/testkit"
 )
 
 // Quiet rounds cost a heartbeat and a reading of the members, and seldom more, also while something is
@@ -47,27 +48,30 @@ func TestQuietCO15(t *testing.T) {
 			return 3
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
-				free := state(w)
-				a, b := w.start("a", 12, inMode(mode)), w.start("b", 12, inMode(mode))
-				w.within(10*round, "worked", func() bool { return w.busy() == 12-free })
-				w.quiet(a, b)
+		modes := []coordinator.LeaseMode{coordinator.Sessions, coordinator.PerLease}
+		for _, mode := range modes[:testkit.Size(1, 2)] {
+			t.Run(fmt.Sprintf("%s/%d", name, mode), func(t *testing.T) {
+				inVirtualTime(t, func(w *world) {
+					free := state(w)
+					a, b := w.start("a", 12, inMode(mode)), w.start("b", 12, inMode(mode))
+					w.within(10*round, "worked", func() bool { return w.busy() == 12-free })
+					w.quiet(a, b)
+				})
 			})
-		})
+		}
 	}
 }
 
 // quiet expects that nodes read little in many rounds.
 func (w *world) quiet(nodes ...*node) {
 	w.Helper()
-	const rounds = 60
+	rounds := testkit.Size(40, 100)
 	time.Sleep(ttl + grace + 10*round)
 	before := w.moves()
 	for _, n := range nodes {
 		n.path.Reset()
 	}
-	time.Sleep(rounds * interval)
+	time.Sleep(time.Duration(rounds) * interval)
 	if got := w.moves(); got != before {
 		w.Errorf("%d moves", got-before)
 	}
@@ -93,10 +97,10 @@ func (w *world) quiet(nodes ...*node) {
 
 // A service whose group another one works asks for it in each round, and reads its owners seldom.
 func TestQuietCO15Claimed(t *testing.T) {
-	inBothModes(t, func(w *world, mode coordinator.LeaseMode) {
-		a := w.start("a", 12, inMode(mode))
+	inVirtualTime(t, func(w *world) {
+		a := w.start("a", 12)
 		w.settle(12, a)
-		other := w.start("b", 12, inMode(mode), of("other-"+w.service))
+		other := w.start("b", 12, of("other-"+w.service))
 		w.within(2*round, "told", func() bool { return !other.well() })
 		time.Sleep(ttl + grace + 10*round)
 		other.path.Reset()

@@ -17,7 +17,7 @@ import (
 // take, and the fleet rests.
 func TestRandomCO27(t *testing.T) {
 	t.Parallel()
-	for seed := range testkit.Size[uint64](2, 30) {
+	for seed := range testkit.Size[uint64](1, 30) {
 		for _, mode := range []coordinator.LeaseMode{coordinator.Sessions, coordinator.PerLease} {
 			t.Run(fmt.Sprint(seed, "/", mode), func(t *testing.T) {
 				inVirtualTime(t, func(w *world) {
