@@ -40,8 +40,12 @@ func TestQuietCO15(t *testing.T) {
 		"a program without a coordinator holds some": func(w *world) int {
 			store := w.look()
 			w.Cleanup(store.Close)
+			mute, err := store.OpenSession(w.Context(), dynamolease.Node{Service: w.service, Name: "mute", Address: "mute:1"}, 24*time.Hour)
+			if err != nil {
+				w.Fatal(err)
+			}
 			for partition := range 3 {
-				if _, acquired, err := store.Acquire(w.Context(), w.group, partition, "program", 24*time.Hour); !acquired || err != nil {
+				if _, acquired, err := mute.Acquire(w.Context(), w.group, partition); !acquired || err != nil {
 					w.Fatal(acquired, err)
 				}
 			}

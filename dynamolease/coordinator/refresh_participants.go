@@ -57,6 +57,11 @@ func (p participants) freedSince(before participants) (freed int64) {
 	return freed
 }
 
+// mayExpire reports whether one of these leases comes free when it expires, and nobody signals that.
+func (p participants) mayExpire(leases []dynamolease.Lease) bool {
+	return slices.ContainsFunc(leases, func(lease dynamolease.Lease) bool { return lease.Session == "" && !p.signalled[lease.Node()] })
+}
+
 // signalFor reports whether every holder of one of these leases would signal if it gave its lease
 // up, or ends with a session that is seen to end. A node that has left the members and has no session
 // any more does not, nor does a program without a coordinator.

@@ -182,7 +182,7 @@ func (c *Coordinator) balance(
 	g.lacks = lacks
 	_, readable = dynamolease.RowErrors(err)
 	switch err = cmp.Or(rowsErr, err); {
-	case !readable || got.held || got.unclaimed,
+	case !readable || got.held || got.unclaimed || lacks > 0 && p.mayExpire(leases),
 		planned.Mixed && g.refresh.alarmed(now) && (planned.Lacking > 0 || len(planned.Give) > 0):
 		g.refresh.want(now.Add(c.cfg.Interval))
 	case lacks > 0 && !allSignal:
