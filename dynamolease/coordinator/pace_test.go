@@ -177,8 +177,12 @@ func TestCrashCO28(t *testing.T) {
 				}
 				f = inPace(w, settings...)
 				var times []time.Duration
-				for range testkit.Size(2, 4) {
-					times = append(times, f.idle(true, f.take().crash)...)
+				const crashes = 3 // at as many moments between two heartbeats
+				for i := range crashes {
+					victim := f.take()
+					f.awaitHeartbeat(victim)
+					time.Sleep(time.Duration(2*i+1) * paceTTL / 3 / (2 * crashes))
+					times = append(times, f.idle(true, victim.crash)...)
 					f.start(1)
 					f.rest()
 				}
@@ -186,6 +190,15 @@ func TestCrashCO28(t *testing.T) {
 			})
 		})
 	}
+}
+
+// awaitHeartbeat waits until the next heartbeat of a node has been answered.
+func (f *paced) awaitHeartbeat(n *node) {
+	beats := make(chan struct{})
+	var once sync.Once
+	stop := n.path.Every("UpdateItem", onRow("M#"+f.service, dynamotest.Around(nil, func() { once.Do(func() { close(beats) }) })))
+	<-beats
+	stop()
 }
 
 // A node looks at the moment at which a death is certain, and not in the next round.

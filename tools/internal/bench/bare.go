@@ -197,7 +197,7 @@ func (b *bare) learn(ctx context.Context) error {
 }
 
 func (b *bare) owners(ctx context.Context, n int) error {
-	found, err := b.query(ctx, "L#"+b.group)
+	found, err := b.between(ctx, "L#"+b.group, "P", "P\U0010FFFF")
 	return complete(len(found), n, err)
 }
 
@@ -211,7 +211,7 @@ func (b *bare) heartbeat(ctx context.Context, node string) error {
 	row, known := b.rows[sk]
 	now, rev := time.Now(), uuid.NewString()
 	p := put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked, #signals",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #groups = :groups REMOVE #left, #revoked, #signals, #takes",
 		condition: seen,
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
@@ -257,6 +257,6 @@ func (b *bare) leave(ctx context.Context, node string) error {
 
 func memberNames() map[string]string {
 	return map[string]string{
-		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left", "#revoked": "revoked", "#signals": "signals",
+		"#node": "node", "#address": "address", "#exp": "exp", "#ttl": "ttl", "#rev": "rev", "#groups": "groups", "#left": "left", "#revoked": "revoked", "#signals": "signals", "#takes": "takes",
 	}
 }
