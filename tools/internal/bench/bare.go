@@ -239,7 +239,7 @@ func (b *bare) leave(ctx context.Context, node string) error {
 	}
 	now, rev := time.Now(), uuid.NewString()
 	return b.put(ctx, "M#"+b.service, sk, put{
-		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked, #signals",
+		update:    "SET #node = :node, #address = :address, #exp = :exp, #ttl = :ttl, #rev = :rev, #left = :left REMOVE #groups, #revoked, #signals, #takes",
 		condition: seen,
 		names:     memberNames(),
 		values: map[string]types.AttributeValue{
