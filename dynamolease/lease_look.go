@@ -25,13 +25,13 @@ func (l *Look) Leases(ctx context.Context, group string, c Consistency) ([]Lease
 	if err != nil {
 		return nil, l.store.explain(err, "read leases of %s", group)
 	}
-	rows, broken, malformed := rowstore.Sift(found.Rows)
+	rows, _, malformed := rowstore.Sift(found.Rows)
 	known, strangers := l.split(rows)
 	sessions, malformedSessions, err := l.store.sessionsOf(ctx, strangers, found.At)
 	if err != nil {
 		return nil, l.store.explain(err, "read leases of %s", group)
 	}
-	l.groups.keep(group, slices.DeleteFunc(rows, func(row leaseRow) bool { return broken[row.key] }))
+	l.groups.keep(group, rows)
 	leases := slices.Concat(l.sessions.judgeAll(known, found.At), sessions.judgeAll(strangers, found.At))
 	slices.SortFunc(leases, func(a, b Lease) int { return a.Partition - b.Partition })
 	return leases, l.store.explain(errors.Join(malformed, malformedSessions), "read leases of %s", group)

@@ -29,7 +29,7 @@ func (c *Coordinator) proveAtStart(ctx context.Context) error {
 	return nil
 }
 
-// maxUnproved is how long a node waits at the most until it repeats a check that found something missing.
+// maxUnproved is the longest time that a node waits before it repeats a check that found something missing.
 const maxUnproved = time.Minute
 
 // proveAgain goes on with the check until all permissions are there, also those that were granted

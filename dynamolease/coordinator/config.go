@@ -46,7 +46,7 @@ type Config struct {
 	// are told by calling [Coordinator.Look] there. The table stays the only truth: a hint that is lost
 	// costs time and nothing else. It is called from a goroutine of its own, one call at a time, so that
 	// one that hangs keeps back other hints and nothing else. A panic is logged. Run makes a last call
-	// when it has given up everything, and waits for that for a second at the most; then ctx ends.
+	// when it has given up everything, and waits for that call for up to a second; then ctx ends.
 	// Defaults to none; package hint has one that sends requests over HTTP.
 	Hint func(ctx context.Context, others []dynamolease.Member)
 

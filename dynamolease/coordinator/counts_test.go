@@ -1,12 +1,10 @@
 package coordinator_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +19,7 @@ func TestCountsCO23(t *testing.T) {
 	for _, c := range []struct{ nodes, before, after int }{{2, 8, 12}, {3, 1, 9}, {4, 10, 11}, {3, 12, 5}} {
 		t.Run(fmt.Sprintf("%d nodes, %d to %d and back", c.nodes, c.before, c.after), func(t *testing.T) {
 			inVirtualTime(t, func(w *world) {
-				var log lines
+				var log safeLog
 				nodes := make([]*node, c.nodes)
 				start := func(i, partitions int) {
 					nodes[i] = w.start(fmt.Sprint("n", i), partitions, func(cfg *coordinator.Config) {
@@ -125,22 +123,4 @@ func TestCountsCO23Health(t *testing.T) {
 			w.Errorf("when they agree: %v", err)
 		}
 	})
-}
-
-// Lines is a log that many write.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

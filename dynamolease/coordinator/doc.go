@@ -49,8 +49,8 @@
 //
 //   - At the moment when it becomes certain that a session is over, by the store's clock or because
 //     its row has stood still, it looks, and takes what the session had.
-//   - A node that gives something up sends a heartbeat at once, one a second at the most, which says
-//     so. A node that lacks partitions while others give some up looks once a second.
+//   - A node that gives something up sends a heartbeat at once, which says so, and at most
+//     one of these a second. A node that lacks partitions while others give some up looks once a second.
 //   - With hints (package hint) nodes tell each other to look now, and [Config].Look has a node look more
 //     often in any case.
 //

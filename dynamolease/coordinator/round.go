@@ -80,9 +80,9 @@ type dueGroup struct {
 
 // due returns the groups that there is a reason to plan. stirred says that this node has lost a lease.
 func (c *Coordinator) due(ctx context.Context, look *dynamolease.Look, stirred bool) (due []dueGroup) {
-	members, now := look.Members(), time.Now()
+	members, leaving, now := look.Members(), look.Leaving(), time.Now()
 	for _, g := range c.groups {
-		p := participantsOf(g.Name, members, look.Leaving())
+		p := participantsOf(g.Name, members, leaving)
 		g.refresh.observe(p, c.lacks(g), now)
 		c.compareCounts(ctx, g, members)
 		if stirred || c.census.share(g.Name, c.cfg.Node) != g.decided { // by what it knows of other groups

@@ -29,9 +29,8 @@ func (t taking) plus(other taking) taking {
 }
 
 // take acquires free partitions until this node has its share; besides, those that no node below its
-// share may take; and then those that have been free
-// for some rounds: the node whose share they are cannot take them, and to work a partition beyond
-// a share is better than not to work it.
+// share may take; and then those that have been free for some rounds: the node whose share they are
+// cannot take them, and to work a partition beyond a share is better than not to work it.
 func (c *Coordinator) take(
 	ctx context.Context, g *group, session *dynamolease.Session, look *dynamolease.Look, v plan.View, p plan.Plan,
 ) (taking, error) {
